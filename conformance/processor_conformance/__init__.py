@@ -1,0 +1,1 @@
+"""The runner: plays scenarios against any implementation and says which rules it keeps."""
