@@ -1,0 +1,66 @@
+# Every target sets up what it needs first; none has to be run before another.
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+
+IMPL ?= reference
+ARGS ?=
+PY := .venv/bin/python
+SUITE := .venv/bin/processor-conformance
+
+# Whose conformance: each is a program that the suite drives over the wire, ours as well.
+ifeq ($(IMPL),reference)
+COMMAND := $(PY) -m processor_contract.adapter
+else ifeq ($(IMPL),mastra)
+COMMAND := conformance/adapters/mastra/run
+FRAMEWORK := mastra
+else
+COMMAND := $(IMPL)
+endif
+export COMMAND PYTHON
+
+.PHONY: help conformance test check lint types tests spec demo mutants coverage record bench clean suite dev mastra
+
+help: ## say what there is
+	@echo 'make TARGET [IMPL=reference|mastra|"any command"] [ARGS="more arguments"] [PYTHON=python3.12]'
+	@sed -n 's/^\([a-z]*\):[^#]*## /  \1\t/p' Makefile | expand -t 16
+
+conformance: suite $(FRAMEWORK) ## play the suite against IMPL (ARGS: see processor-conformance run --help)
+	@$(SUITE) run --impl "$$COMMAND" $(ARGS)
+
+test: lint types tests ## lint, types and the project's own tests (ARGS: see pytest --help)
+
+check: test spec conformance ## everything a change has to pass: test, the rules' coverage, conformance
+
+lint: dev
+	@$(PY) -m ruff check
+
+types: dev
+	@$(PY) -m mypy
+
+tests: dev
+	@$(PY) -m pytest $(ARGS)
+
+spec: suite ## the matrix of rules, scenarios and mutants; fails on a hole
+	@$(SUITE) coverage
+
+demo: suite ## a run with a word counter, a filter and a guardrail, as a timeline
+	@$(PY) examples/demo.py
+
+mutants: dev ## break the reference in every known way and see each noticed
+	@$(PY) -m mutants $(ARGS)
+
+coverage: dev ## how much of the reference's code the suite reaches through the protocol alone
+	@sh tools/coverage $(ARGS)
+
+record: suite $(FRAMEWORK) ## record IMPL's traces anew
+	@$(SUITE) record --impl "$$COMMAND" $(ARGS)
+
+bench: suite mastra ## the reference's speed beside the framework's
+	@$(PY) bench/run.py $(ARGS)
+
+suite dev mastra:
+	@sh tools/setup $@
+
+clean: ## remove what was installed and what the tools left
+	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* dist conformance/adapters/*/node_modules
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
