@@ -61,11 +61,8 @@ def install_python(extra: str) -> None:
         made = {}
     extra = "dev" if made.get("extra") == "dev" else extra
     announce(f"installing the project with its extra {extra!r} into .venv")
-    run(
-        [VENV / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-e", f".[{extra}]"],
-        ROOT,
-        "pip could not install what is needed: is a package index within reach?",
-    )
+    pip = [str(VENV / "bin" / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    run([*pip, "install", "-e", f".[{extra}]"], ROOT, "pip could not install it: is a package index within reach?")
     PYTHON_STAMP.write_text(json.dumps({**base, "project": project, "extra": extra}))
 
 
@@ -90,17 +87,14 @@ def install_framework() -> None:
     if read_stamp(NODE_STAMP).get("project") == project and node_is_right():
         return
     if shutil.which("npm") is None:
-        raise SetupError("no npm found: IMPL=mastra gets the framework and Node 22 with it; install Node.js (any version)")
+        raise SetupError("no npm found: the framework and its own Node 22 come by it; install Node.js (any version)")
     announce("installing the framework and Node 22 from npm")
-    run(["npm", "ci", "--no-audit", "--no-fund"], MASTRA, "npm could not install the framework: is its registry within reach?")
+    modules = MASTRA / "node_modules"
+    run(["npm", "ci", "--no-audit", "--no-fund"], MASTRA, "npm could not install it: is its registry within reach?")
     if not node_is_right():  # npm 11 runs no install script unasked, and Node comes by one
-        run(
-            ["node", "installArchSpecificPackage.js"],
-            MASTRA / "node_modules" / "node",
-            "Node 22 could not be installed from its npm package",
-        )
+        run(["node", "installArchSpecificPackage.js"], modules / "node", "Node 22's own install script failed")
     if not node_is_right():
-        raise SetupError(f"{NODE.relative_to(ROOT)} is not Node 22: remove {MASTRA.relative_to(ROOT)}/node_modules and try again")
+        raise SetupError(f"{modules.relative_to(ROOT)} has no working Node 22: remove that folder and try again")
     NODE_STAMP.write_text(json.dumps({"project": project}))
 
 
@@ -112,16 +106,12 @@ def node_is_right() -> bool:
 
 
 def run(command: list[str | Path], folder: Path, failure: str) -> None:
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=clean_environment())
+    # What leads Python into another project must not lead pip there.
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment)
     if done.returncode:
-        sys.stderr.write(done.stdout)
+        sys.stderr.write(done.stdout + done.stderr)
         raise SetupError(failure)
-
-
-def clean_environment() -> dict[str, str]:
-    """The user's environment without what would lead pip or npm into another project."""
-    foreign = {"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "MAKEFLAGS", "MFLAGS"}
-    return {name: value for name, value in os.environ.items() if name not in foreign}
 
 
 def digest(*files: Path) -> str:
