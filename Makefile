@@ -7,9 +7,11 @@ ARGS ?=
 PY := .venv/bin/python
 SUITE := .venv/bin/processor-conformance
 
+ADAPTER := -m processor_contract.adapter
+
 # Whose conformance: each is a program that the suite drives over the wire, ours as well.
 ifeq ($(IMPL),reference)
-COMMAND := $(PY) -m processor_contract.adapter
+COMMAND := $(PY) $(ADAPTER)
 else ifeq ($(IMPL),mastra)
 COMMAND := conformance/adapters/mastra/run
 FRAMEWORK := mastra
@@ -50,7 +52,9 @@ mutants: dev ## break the reference in every known way and see each noticed
 	@$(PY) -m mutants $(ARGS)
 
 coverage: dev ## how much of the reference's code the suite reaches through the protocol alone
-	@sh tools/coverage $(ARGS)
+	@rm -f .coverage .coverage.*
+	@$(SUITE) run --impl "$(PY) -m coverage run --parallel-mode $(ADAPTER)" $(ARGS)
+	@$(PY) -m coverage combine --quiet && $(PY) -m coverage report --include='reference/*'
 
 record: suite $(FRAMEWORK) ## record IMPL's traces anew
 	@$(SUITE) record --impl "$$COMMAND" $(ARGS)
