@@ -17,7 +17,11 @@ from statistics import median
 
 HERE = Path(__file__).resolve().parent
 NODE = HERE.parent / "conformance" / "adapters" / "mastra" / "node_modules" / ".bin" / "node"
-SIDES = {"reference": [sys.executable, HERE / "reference.py"], "framework": [NODE, HERE / "framework.mjs"]}
+FEW_CHUNKS = 10
+SIDES: dict[str, list[str | Path]] = {
+    "reference": [sys.executable, HERE / "reference.py"],
+    "framework": [NODE, HERE / "framework.mjs"],
+}
 
 
 @dataclass(frozen=True)
@@ -41,14 +45,14 @@ class Cost:
     target: int | None = None  # how many times faster than the framework the reference aims to be
 
 
-def chunk(count: int, processors: int, title: str, target: int | None = None, few: int = 10) -> Cost:
-    workloads = [Workload("stream", chunks, processors) for chunks in (count, few)]
-    return Cost(title, *workloads, units=count - few, target=target)
+def chunk(count: int, processors: int, title: str, target: int | None = None) -> Cost:
+    many, few = (Workload("stream", chunks, processors) for chunks in (count, FEW_CHUNKS))
+    return Cost(title, many, few, count - FEW_CHUNKS, target)
 
 
 def tool_step(count: int, title: str, target: int | None = None) -> Cost:
-    workloads = [Workload("generate", 3, steps=steps) for steps in (count, 1)]
-    return Cost(title, *workloads, units=count - 1, target=target)
+    many, few = (Workload("generate", 3, steps=steps) for steps in (count, 1))
+    return Cost(title, many, few, count - 1, target)
 
 
 COSTS = (
