@@ -1,0 +1,280 @@
+"""What a run says: each failure, then the summary, as text for a person.
+
+Flows in: results, the spec and what is known of the mutants. Flows out: lines of text. The first line of a failure
+names the rule it breaks, the last line of a summary says what passed.
+"""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .deviations import Deviations
+from .match import Divergence
+from .pattern import NOTHING
+from .spec import FAMILIES, Rule, family, family_order
+from .verdict import Conclusion, Kind, Result, level
+
+Json = Any
+WIDTH = 120
+LABEL = 17
+IDENTITY = ("hook", "processor", "tool", "toolCallId", "callback", "store", "type", "payload", "model", "opened")
+COLUMNS: dict[str, tuple[Kind, ...]] = {
+    "passed": ("pass",),
+    "failed": ("fail", "stale"),
+    "deviating": ("deviation",),
+    "faulty": ("adapter-fault", "suite-error"),
+    "not asked": ("unsupported",),
+}
+WORDS: dict[Kind, str] = {
+    "stale": "STALE",
+    "adapter-fault": "ADAPTER FAULT",
+    "suite-error": "SUITE ERROR",
+    "fail": "FAIL",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mutants:
+    """The known broken variants of the reference: which rule each breaks, and the items that fail for it."""
+
+    rules: dict[str, str]
+    killed_by: dict[str, frozenset[str]]
+
+    @classmethod
+    def parse(cls, raw: Json) -> Mutants:
+        table = raw.get("mutants", {})
+        return cls(
+            {name: mutant["rule"] for name, mutant in table.items()},
+            {name: frozenset(mutant["killed_by"]) for name, mutant in table.items()},
+        )
+
+    def nearest(self, item: str, failing: set[str], count: int = 2) -> list[str]:
+        """The mutants that fail this item and whose failures are most like all of these, in words."""
+
+        def likeness(name: str) -> float:
+            return len(self.killed_by[name] & failing) / len(self.killed_by[name] | failing)
+
+        found = sorted((name for name, items in self.killed_by.items() if item in items), key=likeness, reverse=True)
+        return [
+            f"{name} ({self.rules[name]}; fails {len(self.killed_by[name] & failing)} of these {len(failing)})"
+            for name in found[:count]
+        ]
+
+
+def compact(value: Json, width: int = WIDTH - LABEL - 4) -> str:
+    """A value on one line, cut where it is long."""
+    text = "nothing" if value is NOTHING else json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= width else f"{text[: width - 4]} ..."
+
+
+def failures(conclusion: Conclusion, mutants: Mutants | None = None) -> list[str]:
+    """Each result that makes the run fail; for a rule that fails often, the first in full and the others in a line."""
+    lines: list[str] = []
+    failing = conclusion.failing()
+    ids = {result.item.id for result in failing if result.kind == "fail"}
+    told: set[tuple[str, str]] = set()
+    for result in sorted(failing, key=_severity):
+        key = (result.kind, _rule(result))
+        if key in told:
+            lines.append(headline(result, conclusion.spec))
+            continue
+        told.add(key)
+        lines += ["", *failure(result, conclusion.spec, mutants.nearest(result.item.id, ids) if mutants else [])]
+    return lines[1:] if lines and not lines[0] else lines
+
+
+def _severity(result: Result) -> tuple[bool, int]:
+    return result.kind != "fail", family_order(_rule(result))
+
+
+def _rule(result: Result) -> str:
+    return result.broken[0] if result.broken else result.item.scenario.rule
+
+
+def headline(result: Result, spec: dict[str, Rule]) -> str:
+    """The line that names the rule: `FAIL ORD-3 · its title · the item`."""
+    rule = _rule(result)
+    title = spec[rule].title if rule in spec else result.item.scenario.title
+    return f"{WORDS.get(result.kind, result.kind.upper())} {rule} · {title} · {result.item.id}"
+
+
+def failure(result: Result, spec: dict[str, Rule], looks_like: Sequence[str] = ()) -> list[str]:
+    """One failure in full: where, what was last in common, what was expected and came, and the rule."""
+    lines = [headline(result, spec)]
+    if result.message:
+        lines += _labelled("what", result.message)
+    if result.divergence:
+        lines += _divergence(result.divergence)
+    if result.stderr:
+        lines += _labelled("its stderr", result.stderr, wrap=False)
+    if result.kind == "fail":
+        lines += _about(spec.get(_rule(result)), result)
+    lines += _labelled("looks like", "; ".join(looks_like)) if looks_like else []
+    return lines
+
+
+def _divergence(found: Divergence) -> list[str]:
+    lines = _labelled("where", _where(found))
+    if found.lane in ("work", "client", "provider"):
+        lines += _labelled("last in common", compact(found.last))
+    if found.kind != "invariant" and found.kind != "stuck-gate":
+        lines += _labelled("expected next", compact(found.expected))
+    if found.kind != "stuck-gate":
+        lines += _labelled("came", _gist(found))
+    if found.path:
+        lines += _labelled(
+            "differs at", f"{found.path}: expected {compact(found.wanted, 60)}, came {compact(found.got, 60)}"
+        )
+    return lines + (_labelled("that is", found.note) if found.note else [])
+
+
+def _gist(found: Divergence) -> str:
+    """What came, without the members of an event that nobody asked about."""
+    if not isinstance(found.came, dict) or found.lane not in ("work", "client", "provider"):
+        return compact(found.came)
+    asked = {*IDENTITY, *(found.expected if isinstance(found.expected, dict) else ()), found.path.partition("/")[2]}
+    kept = {name: value for name, value in found.came.items() if name in asked or found.path.startswith(f"/{name}/")}
+    return compact(kept or found.came)
+
+
+def _where(found: Divergence) -> str:
+    place = {
+        "outcome": f"the outcome of run {found.run}",
+        "stored": f"the store, {found.run}",
+        "trace": "the whole play",
+    }
+    where = place.get(found.lane, f"run {found.run}, {found.lane} lane")
+    if found.kind in ("expectation", "late") and found.lane not in place:
+        where += f", event {found.index + 1} of what the lens shows"
+    return where + {"late": "; it came after the run's outcome", "invariant": "; this holds in every trace"}.get(
+        found.kind, ""
+    )
+
+
+def _about(rule: Rule | None, result: Result) -> list[str]:
+    lines = _labelled("rule", rule.statement) + _labelled("intent", rule.intent) if rule else []
+    lines += _labelled("source", f"{rule.level} · {rule.source}") if rule else []
+    own = result.item.scenario.rule
+    if own not in result.broken:
+        lines += _labelled("besides", f"the scenario itself, which is about {own}, passes")
+    return lines
+
+
+def _labelled(label: str, text: str, *, wrap: bool = True) -> list[str]:
+    pieces = (
+        textwrap.wrap(text, WIDTH - LABEL - 2, break_on_hyphens=False)
+        if wrap and len(text) > WIDTH
+        else text.splitlines()
+    )
+    return [f"  {label if not number else '':<{LABEL}}{piece}" for number, piece in enumerate(pieces)]
+
+
+def summary(
+    conclusion: Conclusion, who: str, known: Deviations | None = None, missing: Iterable[str] = ()
+) -> list[str]:
+    """The table by family, what is broken and deviates, the two verdicts, and the line that says it all."""
+    lines = [*_table(conclusion.results), ""]
+    lines += _broken(conclusion)
+    lines += _deviating(conclusion, known)
+    lines += _labelled("not asked", f"needs what is not declared: {', '.join(sorted(missing))}") if missing else []
+    lines += _labelled("documents alone", _verdict(conclusion, documents=True)) + _labelled(
+        "in full", _verdict(conclusion, documents=False)
+    )
+    return [*lines, "", last_line(conclusion, who)]
+
+
+def _table(results: Sequence[Result]) -> list[str]:
+    counts: dict[str, Counter[Kind]] = {}
+    for result in results:
+        counts.setdefault(family(result.item.scenario.rule), Counter())[result.kind] += 1
+    shown = [
+        name
+        for name, kinds in COLUMNS.items()
+        if name in ("passed", "failed") or any(c[k] for c in counts.values() for k in kinds)
+    ]
+    lines = ["  " + " " * 26 + "".join(f"{name:>11}" for name in shown)]
+    for name in sorted(counts, key=family_order):
+        numbers = [sum(counts[name][kind] for kind in COLUMNS[column]) for column in shown]
+        lines.append(
+            f"  {f'{name} {FAMILIES.get(name, str())}':<26}" + "".join(f"{number or '-':>11}" for number in numbers)
+        )
+    return lines
+
+
+def _broken(conclusion: Conclusion) -> list[str]:
+    lines = []
+    for rule in _ordered(conclusion, "broken"):
+        known = conclusion.spec.get(rule)
+        word = "broken" if level(rule, conclusion.spec) == "MUST" else f"broken ({level(rule, conclusion.spec)})"
+        lines += _labelled(word, f"{rule} {known.title} [{known.source}]" if known else rule)
+    return lines
+
+
+def _deviating(conclusion: Conclusion, known: Deviations | None) -> list[str]:
+    counts = Counter(
+        entry.cause for result in conclusion.results if result.kind == "deviation" for entry in result.entries
+    )
+    causes = known.causes if known else {}
+    lines = []
+    for cause, count in counts.items():
+        about = causes.get(cause)
+        text = f"{about.shows} [{', '.join(about.rules)}; {_count(count, 'play')}; {cause}]" if about else cause
+        lines += _labelled("deviates", text)
+    return lines
+
+
+def _ordered(conclusion: Conclusion, standing: str) -> list[str]:
+    return sorted((rule for rule, word in conclusion.standings.items() if word == standing), key=family_order)
+
+
+def _verdict(conclusion: Conclusion, *, documents: bool) -> str:
+    rules = [rule for rule in conclusion.standings if level(rule, conclusion.spec) == "MUST"]
+    if documents:
+        rules = [rule for rule in rules if rule in conclusion.spec and conclusion.spec[rule].documented]
+    kept = sum(conclusion.standings[rule] == "kept" for rule in rules)
+    asked = sum(conclusion.standings[rule] != "not asked" for rule in rules)
+    word = "yes" if (conclusion.documents_alone if documents else conclusion.in_full) else "no"
+    return f"{word}: {kept} of {_count(asked, 'rule')} kept" + (
+        " that a document states" if documents else ", our decisions included"
+    )
+
+
+def last_line(conclusion: Conclusion, who: str) -> str:
+    """What passed, in one line."""
+    scenarios = {result.item.scenario.id for result in conclusion.results if result.kind != "unsupported"}
+    plays = sum(result.kind != "unsupported" for result in conclusion.results)
+    verdicts = f"documents alone: {_yes(conclusion.documents_alone)}, in full: {_yes(conclusion.in_full)}"
+    return f"{_in_a_word(conclusion, who)} ({_count(len(scenarios), 'scenario')}, {_count(plays, 'play')}; {verdicts})"
+
+
+def _in_a_word(conclusion: Conclusion, who: str) -> str:
+    kinds = Counter(result.kind for result in conclusion.results)
+    standings = conclusion.standings
+    asked = _count(sum(word != "not asked" for word in standings.values()), "rule")
+    broken = [rule for rule in _ordered(conclusion, "broken") if level(rule, conclusion.spec) == "MUST"]
+    lesser = len(_ordered(conclusion, "broken")) - len(broken)
+    if kinds["suite-error"]:
+        return f"suite error: {_count(kinds['suite-error'], 'play')} could not be judged, by no fault of {who}"
+    if broken:
+        return f"not conformant: {who} breaks {len(broken)} of {asked}: {', '.join(broken)}"
+    if kinds["adapter-fault"]:
+        return f"not conformant: the adapter of {who} failed in {_count(kinds['adapter-fault'], 'play')}"
+    if kinds["stale"]:
+        return f"not up to date: {_count(kinds['stale'], 'known deviation')} of {who} no longer happens"
+    if kinds["deviation"]:
+        kept = sum(word == "kept" for word in standings.values())
+        return f"accounted for: {who} keeps {kept} of {asked} and breaks the others as its deviations file says"
+    return f"conformant: {who} keeps all {asked}" + (f" but {lesser} that it only SHOULD keep" if lesser else "")
+
+
+def _yes(holds: bool) -> str:
+    return "yes" if holds else "no"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

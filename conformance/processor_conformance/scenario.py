@@ -1,0 +1,199 @@
+"""Scenarios: files of the fixtures as values, and the items to play.
+
+Flows in: `fixtures/scenarios/<family>/<RULE>-<slug>.json`. Flows out: `Scenario` (the raw JSON and what follows from
+it) and `Item` (a scenario in one mode), in the order of rules and names.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from . import locate
+from .spec import family_order
+
+Json = Any
+MODES = ("generate", "stream")
+REVISIONS = ("nine-hook", "six-hook")
+RULE = re.compile(r"[A-Z]{3,4}-\d+")
+OVERRIDES = {"inputProcessors", "outputProcessors", "errorProcessors", "maxProcessorRetries", "maxSteps"}
+ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
+
+
+class ScenarioError(ValueError):
+    """A scenario file that cannot be read: a bug of the suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """One scenario: its id (the file's name), its family (the folder's) and its raw JSON."""
+
+    id: str
+    family: str
+    raw: dict[str, Json]
+
+    @property
+    def title(self) -> str:
+        return str(self.raw.get("title", ""))
+
+    @property
+    def rules(self) -> list[str]:
+        return list(self.raw.get("rules", []))
+
+    @property
+    def rule(self) -> str:
+        """The scenario's own rule."""
+        return self.rules[0] if self.rules else ""
+
+    @property
+    def modes(self) -> list[str]:
+        return list(self.raw.get("modes", MODES))
+
+    @property
+    def revisions(self) -> list[str]:
+        return list(self.raw.get("revision", REVISIONS))
+
+    @property
+    def calls(self) -> list[dict[str, Json]]:
+        return list(self.raw.get("run", []))
+
+    @property
+    def run_names(self) -> list[str]:
+        """The name of each run: its own, else its number, counted from 0 as in `expect`."""
+        return [str(call.get("name", index)) for index, call in enumerate(self.calls)]
+
+    @property
+    def lens(self) -> dict[str, Json]:
+        return dict(self.raw.get("lens", {}))
+
+    @property
+    def expect(self) -> list[dict[str, Json]]:
+        return list(self.raw.get("expect", []))
+
+    @property
+    def stored(self) -> list[dict[str, Json]]:
+        return list(self.raw.get("stored", []))
+
+    @property
+    def items(self) -> list[Item]:
+        return [Item(self, mode) for mode in self.modes]
+
+    def patched(self, raw: dict[str, Json]) -> Scenario:
+        """The same scenario with other contents."""
+        return Scenario(self.id, self.family, raw)
+
+    def capabilities(self, mode: str) -> set[str]:
+        """What an implementation must have declared for this scenario to be asked of it in this mode."""
+        implied = {name for name, needed in IMPLIED.items() if needed(self.raw)}
+        return {mode, *implied, *self.raw.get("requires", [])}
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A scenario in one mode: what is played and judged."""
+
+    scenario: Scenario
+    mode: str
+
+    @property
+    def id(self) -> str:
+        return f"{self.scenario.id}[{self.mode}]"
+
+
+def load_all(root: Path | None = None) -> list[Scenario]:
+    """Every scenario below `root` (default: the suite's own), by rule, number and name."""
+    root = root or locate.find("fixtures/scenarios")
+    return sorted(
+        (load(path) for path in root.glob("*/*.json")),
+        key=lambda scenario: (family_order(scenario.id), natural(scenario.id)),
+    )
+
+
+def load(path: Path) -> Scenario:
+    """The scenario in one file; raises ScenarioError."""
+    try:
+        raw = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise ScenarioError(f"scenario {path.stem} is no JSON: {error}") from error
+    if not isinstance(raw, dict):
+        raise ScenarioError(f"scenario {path.stem} holds {type(raw).__name__}, not an object")
+    return Scenario(path.stem, path.parent.name, raw)
+
+
+def natural(name: str) -> list[tuple[int, str]]:
+    """A sorting key by which ORD-2 stands before ORD-10."""
+    return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in re.split(r"(\d+)", name)]
+
+
+def objects(value: Json) -> Iterator[dict[str, Json]]:
+    """Every object inside a JSON value, the outermost first."""
+    if isinstance(value, dict):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(inner)
+
+
+def _options(raw: Json) -> Iterator[dict[str, Json]]:
+    return (call.get("options", {}) for call in raw.get("run", []))
+
+
+def _reading(raw: Json) -> list[dict[str, Json]]:
+    return [step for call in raw.get("run", []) for step in call.get("reading", [])]
+
+
+def _scripts(raw: Json) -> list[Json]:
+    """Everything that answers calls: processors, tools, callbacks."""
+    return [raw["given"].get(name) for name in ("processors", "tools", "callbacks")]
+
+
+def _tools(raw: Json) -> list[Json]:
+    return [tool.get("execute") for tool in raw["given"].get("tools", {}).values()]
+
+
+def _has(values: Iterable[Json], *keys: str) -> bool:
+    return any(key in inner for value in values for inner in objects(value) for key in keys)
+
+
+def _calls_back(name: str) -> Callable[[Json], bool]:
+    return lambda raw: any(name in place.get("callbacks", ()) for place in (raw["given"], *_options(raw)))
+
+
+def _overlap(raw: Json) -> bool:
+    names = [call.get("together") for call in raw.get("run", [])]
+    return any(one is not None and one == two for one, two in pairwise(names))
+
+
+def _writes_data(raw: Json) -> bool:
+    return any(inner.get("on") == "writer" for inner in objects(raw["given"]))
+
+
+def _watches_store(raw: Json) -> bool:
+    return any(name.startswith("store/") for name in raw.get("lens", {}).get("work", ())) or _has(
+        [raw["given"].get("memory", {})], "read", "write"
+    )
+
+
+# What of a scenario's content implies which capability.
+IMPLIED: dict[str, Callable[[Json], bool]] = {
+    "memory": lambda raw: "memory" in raw["given"] or _has(_options(raw), "memory"),
+    "error-processors": lambda raw: _has([raw["given"], *_options(raw)], "errorProcessors"),
+    "call-overrides": lambda raw: any(OVERRIDES & options.keys() for options in _options(raw)),
+    "pull": lambda raw: bool(_reading(raw)),
+    "close": lambda raw: _has([*_scripts(raw), _reading(raw)], "close"),
+    "cancel": lambda raw: _has([*_scripts(raw), _reading(raw)], "cancel") or _has(_options(raw), "signal"),
+    "pulled-model": lambda raw: _has([raw["given"].get("model"), *(call.get("model") for call in raw["run"])], "pull"),
+    "concurrent-runs": _overlap,
+    "prepare-step": _calls_back("prepareStep"),
+    "stop-when": _calls_back("stopWhen"),
+    "on-violation": lambda raw: _has([raw["given"].get("processors")], "onViolation"),
+    "function-arrays": lambda raw: any("$callback" in raw["given"].get(name, ()) for name in ARRAYS),
+    "parallel-tools": lambda raw: _has(_tools(raw), "wait"),
+    "data-chunks": _writes_data,
+    "context-messages": lambda raw: _has(_options(raw), "context"),
+    "scripted-store": _watches_store,
+}

@@ -1,0 +1,139 @@
+"""SPEC.md as rules.
+
+Flows in: the text of SPEC.md, whose rules have a fixed form (a heading `### STA-3 · Title`, a line of level, sources
+and revisions, the statement, then `*Intent.*`, `*Why.*`, `*Seen at*`, `*Shown by*` and `*Broken by*`). Flows out:
+`Rule`, by id.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from . import locate
+
+FAMILIES = {
+    "ORD": "order",
+    "STA": "state",
+    "PER": "persistence",
+    "TRI": "abort and tripwire",
+    "RTY": "retry",
+    "ERR": "errors",
+    "MSG": "messages",
+    "STR": "stream",
+    "DAT": "data chunks",
+    "TOOL": "tools",
+    "LLM": "LLM request and response",
+    "CFG": "configuration",
+    "CTX": "context and tracing",
+    "RES": "result",
+}
+HEADING = re.compile(r"^### ([A-Z]{3,4}-\d+) · (.+)$", re.MULTILINE)
+MARKED = re.compile(r"^\*(Intent|Why|Seen at|Shown by|Broken by)\.?\*\s*(.*)$")
+LEVELS = ("MUST", "SHOULD", "MAY")
+
+
+class SpecError(ValueError):
+    """SPEC.md is not in the form the suite reads: a bug of the suite."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule: what holds, on whose word, and where it is seen. The lists are empty where the line is missing."""
+
+    id: str
+    title: str
+    level: str
+    sources: tuple[str, ...]
+    revisions: tuple[str, ...]
+    statement: str
+    intent: str = ""
+    why: str = ""
+    seen_at: tuple[str, ...] = ()
+    shown_by: tuple[str, ...] = ()
+    broken_by: tuple[str, ...] = ()
+
+    @property
+    def family(self) -> str:
+        return family(self.id)
+
+    @property
+    def documented(self) -> bool:
+        """Whether a document says it; else it is our decision, or was observed."""
+        return any(source.startswith("document") for source in self.sources)
+
+    @property
+    def source(self) -> str:
+        return " · ".join(self.sources)
+
+
+def family(rule: str) -> str:
+    """`ORD` of `ORD-3`."""
+    return rule.partition("-")[0]
+
+
+def family_order(name: str) -> int:
+    """Where the family of a rule or scenario stands in SPEC.md; unknown ones come last."""
+    prefix = family(name)
+    return list(FAMILIES).index(prefix) if prefix in FAMILIES else len(FAMILIES)
+
+
+def load(path: Path | None = None) -> dict[str, Rule]:
+    """The rules of SPEC.md by id, in its order."""
+    return parse((path or locate.find("SPEC.md")).read_text("utf-8"))
+
+
+def parse(text: str) -> dict[str, Rule]:
+    """The rules in `text`; raises SpecError on a rule that is not in the form, or is there twice."""
+    rules: dict[str, Rule] = {}
+    for rule_id, title, body in sections(text):
+        if rule_id in rules:
+            raise SpecError(f"SPEC.md has {rule_id} twice")
+        rules[rule_id] = _rule(rule_id, title, body)
+    return rules
+
+
+def sections(text: str) -> list[tuple[str, str, str]]:
+    """(id, title, body) of every rule, the body ending at the next heading."""
+    found = list(HEADING.finditer(text))
+    return [(one[1], one[2].strip(), re.split(r"^#+ ", text[one.end() :], maxsplit=1, flags=re.M)[0]) for one in found]
+
+
+def _rule(rule_id: str, title: str, body: str) -> Rule:
+    first, *rest = body.strip().split("\n")
+    level, *sources = [field.strip() for field in first.split(" · ")]
+    if level not in LEVELS or not sources:
+        raise SpecError(
+            f"SPEC.md, {rule_id}: the line below the heading is not 'LEVEL · sources · revisions': {first!r}"
+        )
+    marked = {"statement": ""}
+    key = "statement"
+    for line in rest:
+        mark = MARKED.match(line)
+        if mark:
+            key = mark[1]
+        marked[key] = marked.get(key, "") + (mark[2] if mark else line) + "\n"
+    texts = {key: _joined(text) for key, text in marked.items()}
+    return Rule(
+        rule_id, title, level, tuple(sources[:-1]), _revisions(rule_id, sources[-1]), texts["statement"],
+        intent=texts.get("Intent", ""), why=texts.get("Why", ""), seen_at=_listed(texts.get("Seen at", ""), ";"),
+        shown_by=_listed(texts.get("Shown by", ""), ","), broken_by=_listed(texts.get("Broken by", ""), ","),
+    )  # fmt: skip
+
+
+def _revisions(rule_id: str, word: str) -> tuple[str, ...]:
+    if word == "both revisions":
+        return ("nine-hook", "six-hook")
+    if word in ("nine-hook", "six-hook"):
+        return (word,)
+    raise SpecError(f"SPEC.md, {rule_id}: the last field names the revisions, not {word!r}")
+
+
+def _joined(text: str) -> str:
+    """Lines of one paragraph joined; paragraphs, lists and tables left apart."""
+    return re.sub(r"(?<!\n)\n(?![\n|*\-])", " ", text.strip())
+
+
+def _listed(text: str, separator: str) -> tuple[str, ...]:
+    return tuple(piece.strip() for piece in text.rstrip(". ").split(separator) if piece.strip())
