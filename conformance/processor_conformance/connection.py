@@ -1,0 +1,134 @@
+"""The adapter as the rest of the suite holds it: started, spoken to, restarted after a fault, and always ended.
+
+Flows in: a command (or `python:module:function` for one in this process). Flows out: a `Hello`, answers to requests,
+and `AdapterFault`. A fault makes the connection useless; the next `start` begins a new one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from . import schema
+from .faults import AdapterDidNotStart, AdapterFault, SuiteError
+from .peer import Peer
+
+__all__ = ["Adapter", "AdapterDidNotStart", "AdapterFault", "Hello", "SuiteError"]
+
+Json = Any
+PROTOCOL = 1
+REVISION = "nine-hook"
+GRACE = 5.0  # PROTOCOL.md section 5: after `shutdown` an adapter ends within five seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What the adapter said of itself when it was initialised."""
+
+    implementation: str
+    version: str
+    revisions: tuple[str, ...]
+    capabilities: frozenset[str]
+
+
+class Adapter:
+    """One implementation behind the protocol. Not for several plays at the same time."""
+
+    def __init__(
+        self,
+        command: str | list[str],
+        *,
+        timeout: float = 10.0,
+        strict: bool = False,
+        env: dict[str, str] | None = None,
+        revision: str = REVISION,
+    ) -> None:
+        self.command = command
+        self.timeout = timeout
+        self.strict = strict
+        self.ended_by_itself = True
+        self.past_runs: set[str] = set()
+        self.stragglers: list[tuple[str, str]] = []  # (method, run): what still came for runs whose session was closed
+        self._env = env
+        self._revision = revision
+        self._peer: Peer | None = None
+        self._hello: Hello | None = None
+        self._last_words = ""
+        self._names = 0
+
+    def start(self) -> Hello:
+        """Starts and initialises the adapter, unless it runs; raises AdapterDidNotStart."""
+        if self._hello is None or self.trouble is not None:
+            self.close()
+            self._hello = self._initialise()
+        return self._hello
+
+    def restart(self) -> Hello:
+        """A new connection (for a command: a new process), whatever state the old one is in."""
+        self.close()
+        return self.start()
+
+    def close(self) -> None:
+        """Ends the adapter: politely, then by force; never waits longer than a few seconds."""
+        peer, self._peer, self._hello = self._peer, None, None
+        if peer is not None:
+            self.ended_by_itself = peer.close(min(GRACE, max(self.timeout, 1.0)))
+            self._last_words = peer.stderr_tail
+
+    def request(
+        self,
+        method: str,
+        params: dict[str, Json],
+        timeout: float | None = None,
+        arrived: Callable[[Json], None] | None = None,
+    ) -> Json:
+        """The adapter's result; raises AdapterFault. `arrived` sees the result before any later message is read."""
+        return self.peer.request(method, params, timeout, arrived)
+
+    @property
+    def peer(self) -> Peer:
+        """The connection; the adapter must have been started."""
+        if self._peer is None:
+            raise SuiteError("the adapter is not started")
+        return self._peer
+
+    @property
+    def trouble(self) -> Exception | None:
+        """What ended the connection, or None while it is sound."""
+        return None if self._peer is None else self._peer.trouble
+
+    @property
+    def stderr_tail(self) -> str:
+        """The last lines the adapter wrote to stderr (after its end: those of the last process)."""
+        return self._last_words if self._peer is None else self._peer.stderr_tail
+
+    def fresh_name(self, kind: str) -> str:
+        """A name that this adapter has not had before."""
+        self._names += 1
+        return f"{kind}-{self._names}"
+
+    def _initialise(self) -> Hello:
+        self._peer = Peer(self.command, self._env, self.timeout, self.strict)
+        try:
+            answer = self._peer.request("initialize", {"protocols": [PROTOCOL], "revision": self._revision})
+            return _hello(answer)
+        except AdapterFault as fault:
+            self._peer.fail(fault)
+            raise AdapterDidNotStart(fault.kind, f"the adapter did not start: {fault.message}", fault.seen) from fault
+
+
+def _hello(answer: Json) -> Hello:
+    if answer["protocol"] != PROTOCOL:
+        raise AdapterFault("breach", f"it speaks protocol {answer['protocol']!r}, this runner speaks {PROTOCOL}")
+    unknown = sorted(set(answer["capabilities"]) - schema.capabilities())
+    if unknown:
+        message = f"it declares what is no capability of the protocol: {', '.join(unknown)}"
+        raise AdapterFault("breach", message, json.dumps(answer))
+    return Hello(
+        answer["implementation"]["name"],
+        str(answer["implementation"].get("version", "")),
+        tuple(answer["revisions"]),
+        frozenset(answer["capabilities"]),
+    )

@@ -1,0 +1,344 @@
+"""JSON-RPC 2.0 with one running adapter, in both directions.
+
+Flows in: our requests, and the adapter's lines from a transport. Flows out: answers, and the adapter's requests and
+notifications to a `Receiver`. The reading thread only sorts messages: what a request asks for is done on a worker
+thread, because a gate may hold many calls at once. Whatever breaks the protocol ends the connection with one fault,
+which every waiting request then raises.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+from . import schema
+from .faults import AdapterFault, SuiteError, excerpt
+from .wire import open_transport
+
+Json = Any
+Job = Callable[[], Json]
+REQUESTS = {"hook/call", "model/call", "model/next", "tool/call", "callback/call", "store/read", "store/write"}
+NOTIFICATIONS = {"stream/chunk", "model/aborted"}
+
+
+class Receiver(Protocol):
+    """Who answers the adapter. Both are called on the reading thread and must not wait."""
+
+    def arrived(self, method: str, params: dict[str, Json]) -> Job | None:
+        """Takes note of a message in order of arrival; for a request gives the job that makes its result."""
+
+    def answered(self) -> None:
+        """The result of a job was sent."""
+
+    def broken(self) -> None:
+        """The connection has failed: let go of everything that waits."""
+
+
+class Refusal(Exception):
+    """Raised by a job: the request is answered with an error, and that is all."""
+
+
+class _Nobody:
+    def arrived(self, method: str, params: dict[str, Json]) -> Job | None:
+        raise AdapterFault("breach", f"sent {method} although no session was ever opened")
+
+    def answered(self) -> None:
+        pass
+
+    def broken(self) -> None:
+        pass
+
+
+class _Pending:
+    """A request of ours that waits for its answer."""
+
+    __slots__ = ("answered", "arrived", "method", "result", "sent")
+
+    def __init__(self, method: str, arrived: Callable[[Json], None] | None) -> None:
+        self.method = method
+        self.arrived = arrived
+        self.result: Json = None
+        self.sent = time.monotonic()
+        self.answered = threading.Lock()  # held until answered: cheaper than an Event
+        self.answered.acquire()
+
+
+class Peer:
+    """The connection to one adapter, from its start to its end."""
+
+    def __init__(self, command: str | list[str], env: dict[str, str] | None, timeout: float, strict: bool) -> None:
+        self.receiver: Receiver = _Nobody()
+        self.trouble: Exception | None = None
+        self.patience_ends: float | None = None
+        self._timeout = timeout
+        self._strict = strict
+        self._lock = threading.Lock()
+        self._pending: dict[str, _Pending] = {}
+        self._sent = 0
+        self._theirs: set[str] = set()
+        self._said = ""
+        self._heard = time.monotonic()
+        self._holds = 0
+        self._workers = Workers(self.fail)
+        self._transport = open_transport(command, env, self._on_line, self._on_end)
+
+    # -- asking ------------------------------------------------------------------------------------------------------
+
+    def request(
+        self,
+        method: str,
+        params: dict[str, Json],
+        timeout: float | None = None,
+        arrived: Callable[[Json], None] | None = None,
+    ) -> Json:
+        """The result; raises AdapterFault. `arrived` gets it on the reading thread, before any later message."""
+        pending = _Pending(method, arrived)
+        self._outgoing(f"{method}.params", params)
+        with self._lock:
+            self._sent += 1
+            name = f"r{self._sent}"
+            self._pending[name] = pending
+        if self.trouble is None:
+            self._send({"jsonrpc": "2.0", "id": name, "method": method, "params": params})
+            self._await(pending, self._timeout if timeout is None else timeout)
+        if self.trouble is not None and pending.result is None:
+            raise self.trouble
+        return pending.result
+
+    def _await(self, pending: _Pending, timeout: float) -> None:
+        left = timeout
+        while self.trouble is None and not pending.answered.acquire(timeout=max(left, 0.001)):
+            left = self._patience(pending, timeout)
+            if left <= 0:
+                self.fail(self._hung(pending, timeout))
+
+    def _patience(self, pending: _Pending, timeout: float) -> float:
+        """Seconds left: counted from the adapter's last message, and not while we are the ones who hold it up."""
+        now = time.monotonic()
+        left = timeout if self._holds else max(self._heard, pending.sent) + timeout - now
+        return left if self.patience_ends is None else min(left, self.patience_ends - now)
+
+    def _hung(self, pending: _Pending, timeout: float) -> AdapterFault:
+        ended = self._transport.died()
+        if ended is not None:
+            return AdapterFault("died", f"the adapter {ended} and left {pending.method} unanswered", self._said)
+        message = f"no answer to {pending.method} {self._waited(timeout)}{self._last_words()}"
+        return AdapterFault("hung", message, self._said)
+
+    def _waited(self, timeout: float) -> str:
+        if self.patience_ends is not None and self.patience_ends <= time.monotonic():
+            return "although much time was given, and messages kept coming"
+        return f"within {timeout:g} s"
+
+    def _last_words(self) -> str:
+        half = self._transport.half_line
+        if half:
+            return f"; its last words were half a line: {excerpt(half)}"
+        return f"; the last line it wrote: {excerpt(self._said)}" if self._said else "; it wrote nothing at all"
+
+    @contextlib.contextmanager
+    def holding(self) -> Iterator[None]:
+        """While we hold something back on purpose, the adapter's silence is no hang."""
+        with self._lock:
+            self._holds += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._holds -= 1
+                self._heard = time.monotonic()
+
+    # -- hearing -----------------------------------------------------------------------------------------------------
+
+    def _on_line(self, line: bytes) -> None:
+        if self.trouble is not None:
+            return
+        try:
+            self._heard = time.monotonic()
+            message = decode(line)
+            self._said = line[:1000].decode("utf-8", "replace")
+            self._sort(message)
+        except AdapterFault as fault:
+            fault.seen = fault.seen or line[:1000].decode("utf-8", "replace")
+            self.fail(fault)
+        except Exception as error:
+            self.fail(suite_error(error))
+
+    def _on_end(self, how: str, half: bytes) -> None:
+        if half.strip():
+            said = half[:1000].decode("utf-8", "replace")
+            message = f"the adapter {how} in the middle of a line: {excerpt(said)}"
+            self.fail(AdapterFault("died" if len(half) < 1 << 20 else "garbage", message, said))
+        elif not self._said:
+            self.fail(AdapterFault("died", f"the adapter {how} without having written anything"))
+        else:
+            asked = [pending.method for pending in list(self._pending.values())]
+            waiting = f" while {asked[-1]} was unanswered" if asked else ""
+            self.fail(AdapterFault("died", f"the adapter {how}{waiting}{self._last_words()}", self._said))
+
+    def _sort(self, message: dict[str, Json]) -> None:
+        if message.get("jsonrpc") != "2.0":
+            raise AdapterFault("breach", 'a message without "jsonrpc": "2.0"')
+        name = message.get("id")
+        if name is not None and not isinstance(name, str):
+            raise AdapterFault("breach", f"the id {name!r} is not a text")
+        if "method" not in message:
+            return self._answered(name, message)
+        method, params = message["method"], message.get("params", {})
+        kind, known = ("notification", NOTIFICATIONS) if name is None else ("request", REQUESTS)
+        if method not in known:
+            raise AdapterFault("breach", f"{method!r} is no {kind} of the protocol")
+        self._check(f"{method}.params", params, f"{method} params")
+        if name is not None and name in self._theirs:
+            raise AdapterFault("breach", f"two open requests with the id {name!r}")
+        receiver = self.receiver
+        job = receiver.arrived(method, params)
+        if name is not None and job is not None:
+            self._theirs.add(name)
+            self._workers.run(lambda: self._serve(name, method, job, receiver))
+
+    def _answered(self, name: str | None, message: dict[str, Json]) -> None:
+        pending = self._pending.pop(name, None) if name is not None else None
+        if pending is None:
+            ours = name is not None and name[:1] == "r" and name[1:].isdigit() and 0 < int(name[1:]) <= self._sent
+            what = f"{name!r}, which was answered before" if ours else f"{name!r}, which nobody asked"
+            why = f" ({_reason(message['error'])})" if "error" in message else ""
+            raise AdapterFault("breach", f"an answer to {what}{why}")
+        if "error" in message:
+            raise AdapterFault("breach", f"answered {pending.method} with an error: {_reason(message['error'])}")
+        if "result" not in message:
+            raise AdapterFault("breach", f"answered {pending.method} with neither result nor error")
+        self._check(f"{pending.method}.result", message["result"], f"the answer to {pending.method}")
+        if pending.arrived is not None:
+            pending.arrived(message["result"])
+        pending.result = message["result"]
+        pending.answered.release()
+
+    def _check(self, definition: str, value: Json, what: str) -> None:
+        problem = schema.problem(definition, value, strict=self._strict)
+        if problem is not None:
+            raise AdapterFault("breach", f"{what}: {problem}")
+
+    # -- answering ---------------------------------------------------------------------------------------------------
+
+    def _serve(self, name: str, method: str, job: Job, receiver: Receiver) -> None:
+        try:
+            result = job()
+        except Refusal as refusal:
+            return self._send({"jsonrpc": "2.0", "id": name, "error": {"code": -32000, "message": str(refusal)}})
+        self._outgoing(f"{method}.result", result)
+        self._theirs.discard(name)
+        self._send({"jsonrpc": "2.0", "id": name, "result": result})
+        receiver.answered()
+
+    def _outgoing(self, definition: str, value: Json) -> None:
+        problem = schema.problem(definition, value, strict=True) if self._strict else None
+        if problem is not None:
+            raise SuiteError(f"the runner was about to send {definition}: {problem}")
+
+    def _send(self, message: dict[str, Json]) -> None:
+        try:
+            line = json.dumps(message, allow_nan=False, separators=(",", ":"))
+        except ValueError as error:
+            raise SuiteError(f"not JSON: {error}") from error
+        try:
+            self._transport.send(line)
+        except Exception as error:
+            self.fail(AdapterFault("died", f"the adapter does not take lines any more: {error!r}"))
+
+    # -- ending ------------------------------------------------------------------------------------------------------
+
+    def fail(self, trouble: Exception) -> None:
+        """Ends the connection's usefulness: the first trouble stands, and whoever waits for an answer raises it."""
+        with self._lock:
+            if self.trouble is None:
+                self.trouble = trouble if isinstance(trouble, AdapterFault | SuiteError) else suite_error(trouble)
+        while self._pending:
+            with contextlib.suppress(KeyError):  # answered at this moment
+                self._pending.popitem()[1].answered.release()
+        self.receiver.broken()
+
+    def close(self, grace: float) -> bool:
+        """Asks the adapter to end, then makes it; says whether it ended by itself within `grace` seconds."""
+        deadline = time.monotonic() + grace
+        if self.trouble is None:
+            try:
+                self.request("shutdown", {}, timeout=grace)
+            except AdapterFault:
+                deadline = 0.0
+        ended = self._transport.close(max(deadline - time.monotonic(), 0.0) if self.trouble is None else 0.0)
+        self._workers.close()
+        return ended
+
+    @property
+    def stderr_tail(self) -> str:
+        return self._transport.stderr_tail
+
+
+class Workers:
+    """Threads that run jobs at once, each reused when it is idle. `failed` gets what a job raises."""
+
+    def __init__(self, failed: Callable[[Exception], None]) -> None:
+        self._failed = failed
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._idle = 0
+        self._threads = 0
+
+    def run(self, job: Callable[[], None]) -> None:
+        with self._lock:
+            new = self._idle == 0
+            self._idle -= 0 if new else 1
+            self._threads += 1 if new else 0
+        self._jobs.put(job)
+        if new:
+            threading.Thread(target=self._work, name="runner-worker", daemon=True).start()
+
+    def close(self) -> None:
+        for _ in range(self._threads):
+            self._jobs.put(None)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            try:
+                job()
+            except Exception as error:
+                self._failed(error)
+            with self._lock:
+                self._idle += 1
+
+
+def decode(line: bytes) -> dict[str, Json]:
+    """The message in a line; raises AdapterFault (`garbage`) when it is none."""
+    try:
+        message = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+    except UnicodeDecodeError as error:
+        message = f"a line that is not UTF-8 (byte {error.start}): {excerpt(repr(line)[2:-1])}"
+        raise AdapterFault("garbage", message) from error
+    except (ValueError, RecursionError) as error:
+        raise AdapterFault("garbage", f"a line that is no JSON ({error}): {excerpt(line.decode())}") from error
+    if not isinstance(message, dict):
+        raise AdapterFault("garbage", f"a line that is no JSON object: {excerpt(line.decode())}")
+    return message
+
+
+def _no_constant(name: str) -> Json:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _reason(error: Json) -> str:
+    return str(error.get("message", error)) if isinstance(error, dict) else repr(error)
+
+
+def suite_error(error: Exception) -> SuiteError:
+    """An unexpected exception of our own code as what it is."""
+    if isinstance(error, SuiteError):
+        return error
+    wrapped = SuiteError(f"{type(error).__name__}: {error}")
+    wrapped.__cause__ = error
+    return wrapped
