@@ -1,0 +1,248 @@
+// The bridge: lets the runner of Protocol 1 drive the framework. It knows no scenario and decides nothing.
+// In: an agent as data, and calls of it. Out: what the framework calls, with what, and what its user gets.
+import { readFileSync } from 'node:fs';
+import { ask, currentRun, serve, tell } from '../javascript/wire.mjs';
+import { consult as askRunner, forgetCalls, freshName, operateOnCall, viewOf } from '../javascript/calls.mjs';
+import { drain, read } from '../javascript/streams.mjs';
+import { causes, decode, encode, errorMakers, makeError, pick, templates } from '../javascript/values.mjs';
+import { Agent, MessageList, TripWire } from '@mastra/core/agent';
+import { RequestContext } from '@mastra/core/request-context';
+import { createTool } from '@mastra/core/tools';
+import { InMemoryStore } from '@mastra/core/storage';
+import { Memory } from '@mastra/memory';
+import { z } from 'zod';
+
+const { version } = JSON.parse(readFileSync(new URL('node_modules/@mastra/core/package.json', import.meta.url)));
+const capabilities = ['generate', 'stream', 'pull', 'close', 'cancel', 'pulled-model', 'concurrent-runs', 'memory',
+  'scripted-store', 'call-overrides', 'prepare-step', 'stop-when', 'on-violation', 'function-arrays', 'parallel-tools',
+  'data-chunks', 'error-processors', 'context-messages'];
+
+const chains = ['inputProcessors', 'outputProcessors', 'errorProcessors'];
+const sessions = new Map();
+const runs = new Map();
+const models = new Map();
+
+templates.$list = (messages, args) => new MessageList({}).add(decode(messages, args), 'input');
+errorMakers.TripWire = ({ message, processorId, ...options }) =>
+  new TripWire(message, pick(['retry', 'metadata'], options), processorId);
+errorMakers.APICallError = ({ message, ...details }) => Object.assign(new Error(message), details, {
+  name: 'AI_APICallError', // with the marks by which every version of the providers' SDK knows one
+  [Symbol.for('vercel.ai.error')]: true,
+  [Symbol.for('vercel.ai.error.AI_APICallError')]: true,
+});
+
+// ---- What the framework hands over, by the contract's names and in its shapes
+
+function call({ payload, ...entry }) {
+  const { toolCallId, toolName, input, args = input, output, result = output?.value } = payload ?? entry;
+  return encode({ toolCallId, toolName, args, result });
+}
+
+function step({ text, toolCalls = [], toolResults = [], finishReason, usage }) {
+  const said = encode({ text, finishReason, usage });
+  return { ...said, toolCalls: toolCalls.map(call), toolResults: toolResults.map(call) };
+}
+
+function chunk({ payload, ...rest }) {
+  if (!payload?.stepResult) return encode({ ...rest, payload });
+  const { finishReason = payload.stepResult.reason, usage = payload.output?.usage } = payload;
+  return encode({ ...rest, payload: { finishReason, usage } });
+}
+
+// The other way: a finish chunk in the contract's shape gets the framework's.
+function native({ payload, ...rest }) {
+  if (rest.type !== 'finish' || payload.stepResult) return { ...rest, payload };
+  const { finishReason: reason, usage } = payload;
+  return { ...rest, payload: { ...payload, stepResult: { reason }, output: { usage } } };
+}
+
+const view = args => viewOf(args, {
+  model: ({ provider, modelId }) => ({ id: `${provider}/${modelId}` }),
+  steps: steps => steps.map(step),
+  part: chunk,
+  streamParts: parts => parts.map(chunk),
+  chunks: chunks => chunks.map(chunk),
+  result: (result, { toolName }) => (toolName ? encode(result) : { ...encode(result), steps: result.steps.map(step) }),
+});
+
+// ---- What the runner plays: processors, tools, callbacks, the model
+
+// What the runner returns, where it stands for something of the framework's: a model's id, chunks to replay.
+async function consult(...call) {
+  const returned = await askRunner(...call);
+  const model = models.get(returned?.model?.id ?? returned?.model);
+  if (model) return { ...returned, model };
+  const chunks = returned?.response?.chunks?.map(native);
+  return chunks ? { ...returned, response: { ...returned.response, chunks } } : returned;
+}
+
+function callback(name, more) {
+  return args => consult('callback/call', { callback: name, ...more, arguments: view(args) }, args);
+}
+
+function makeProcessor({ key, hooks, onViolation, ...properties }) {
+  const processor = { ...properties };
+  for (const hook of hooks) {
+    processor[hook] = args => consult('hook/call', { processor: key, hook, arguments: view(args) }, args, processor);
+  }
+  if (onViolation) processor.onViolation = violation => callback('onViolation', { processor: key })({ violation });
+  return processor;
+}
+
+function makeTool({ name, description = name, parameters, execute }) {
+  const inputSchema = parameters ? z.fromJSONSchema(parameters) : z.any();
+  function run(args, { agent, writer, abortSignal, requestContext }) {
+    const params = { tool: name, toolCallId: agent.toolCallId, args: encode(args) };
+    return consult('tool/call', params, { args, writer, abortSignal, requestContext });
+  }
+  return createTool({ id: name, description, inputSchema, ...(execute !== false && { execute: run }) });
+}
+
+// A part of the model's stream, or an entry of its content, as a provider gives it.
+function provided({ type, payload, ...entry }) {
+  const { text, args, error, ...rest } = payload ?? entry;
+  return {
+    type,
+    ...rest,
+    ...(text !== undefined && { [payload ? 'delta' : 'text']: text }),
+    ...(args !== undefined && { input: JSON.stringify(args) }),
+    ...(error && { error: makeError(error) }),
+  };
+}
+
+function makeModel(id) {
+  async function request(mode, options) {
+    const { prompt, tools = [], toolChoice, responseFormat, providerOptions, abortSignal, ...rest } = options;
+    const { includeRawChunks, headers, ...settings } = rest;
+    const asked = { run: currentRun.getStore(), call: freshName('m') };
+    let open = true;
+    const end = () => { open = false; };
+    const stop = () => { if (open) end(tell('model/aborted', asked)); };
+    abortSignal?.addEventListener('abort', stop);
+    const answer = await ask('model/call', {
+      ...asked, model: id, mode, prompt: encode(prompt), tools: tools.map(tool => tool.name), toolChoice, settings,
+      providerOptions, structuredOutput: responseFormat?.schema, signal: Boolean(abortSignal),
+    });
+    if (!answer.pull) end();
+    if (answer.error) throw makeError(answer.error);
+    return { ...answer, asked, end, stop };
+  }
+
+  async function doGenerate(options) {
+    const { content, finishReason, usage } = await request('generate', options);
+    return { content: content.map(provided), finishReason, usage, warnings: [] };
+  }
+
+  async function doStream(options) {
+    const { pull, parts, asked, end, stop } = await request('stream', options);
+    async function next(controller) {
+      const { part, error } = pull ? await ask('model/next', asked) : { part: parts.shift() };
+      if (part) return controller.enqueue(provided(part));
+      end();
+      return error ? controller.error(makeError(error)) : controller.close();
+    }
+    return { stream: new ReadableStream({ pull: next, cancel: stop }, { highWaterMark: 0 }) };
+  }
+
+  const [provider, modelId] = id.split('/');
+  return { specificationVersion: 'v2', provider, modelId, supportedUrls: {}, doGenerate, doStream };
+}
+
+// ---- Memory: the framework's own, on its in-memory store, with the runner asked before the store acts
+
+async function openMemory({ stored = [], ...options }) {
+  const storage = new InMemoryStore();
+  const store = await storage.getStore('memory');
+  const now = new Date();
+  for (const { thread, resource, messages } of stored) {
+    await store.saveThread({ thread: { id: thread, resourceId: resource, title: '', createdAt: now, updatedAt: now } });
+    const owner = { threadId: thread, resourceId: resource, createdAt: now };
+    await store.saveMessages({ messages: decode(messages).map(message => ({ ...owner, ...message })) });
+  }
+  function guard(name, method) {
+    const act = store[name].bind(store);
+    store[name] = async request => {
+      const { threadId: thread, resourceId: resource } = request.messages?.[0] ?? request;
+      const { error } = await ask(method, { thread, resource, ...encode(pick(['messages'], request)) });
+      if (error) throw makeError(error);
+      return act(request);
+    };
+    return act;
+  }
+  guard('saveMessages', 'store/write');
+  const list = guard('listMessages', 'store/read');
+  const everything = { page: 0, perPage: false, orderBy: { field: 'createdAt', direction: 'ASC' } };
+  const read = (threadId, resourceId) => list({ threadId, resourceId, ...everything }).then(view);
+  return { memory: new Memory({ storage, options }), read };
+}
+
+// ---- Calls, as a user makes them
+
+function callOptions({ requestContext, signal, callbacks = [], ...options }, chain, controller) {
+  return {
+    ...decode(options),
+    ...pick(chains, options, chain),
+    ...(requestContext && { requestContext: new RequestContext(Object.entries(decode(requestContext))) }),
+    ...(signal && { abortSignal: controller.signal }),
+    ...Object.fromEntries(callbacks.map(name => [name, callback(name)])),
+  };
+}
+
+// What `generate` returned or, with promises under the same names, a stream.
+async function outcomeOf(result) {
+  const promised = ['text', 'finishReason', 'totalUsage', 'steps', 'response'].map(name => result[name]);
+  const [text, finishReason, usage, steps, response] = await Promise.all(promised);
+  const { tripwire, error } = result;
+  const said = encode({ text, finishReason, usage, tripwire, messages: response?.dbMessages });
+  return { outcome: { ...said, steps: steps.map(step), error: causes(error)[0] } };
+}
+
+const raised = at => error => ({ outcome: { raised: causes(error), at } });
+
+serve({
+  initialize({ protocols }) {
+    if (!protocols.includes(1)) throw new Error('this adapter speaks protocol 1');
+    return { protocol: 1, implementation: { name: 'mastra', version }, revisions: ['nine-hook'], capabilities };
+  },
+  async 'session/open'({ session, agent: { models: ids = ['mock/one'], memory: remembers, ...given } }) {
+    const processors = new Map(given.processors?.map(each => [each.key, makeProcessor(each)]));
+    const named = keys => keys.map(key => processors.get(key));
+    const chain = keys => (keys.$callback ? async args => named(await callback(keys.$callback)(args)) : named(keys));
+    for (const id of ids) models.set(id, makeModel(id));
+    const { memory, read: stored } = remembers ? await openMemory(remembers) : {};
+    const agent = new Agent({
+      id: session, name: session, instructions: given.instructions ?? '', model: models.get(ids[0]), memory,
+      tools: Object.fromEntries((given.tools ?? []).map(tool => [tool.name, makeTool(tool)])),
+      ...pick(chains, given, chain),
+      ...pick(['maxProcessorRetries'], given),
+      defaultOptions: pick(['maxSteps'], given),
+    });
+    sessions.set(session, { agent, chain, stored });
+  },
+  'session/close'({ session }) {
+    sessions.delete(session);
+    if (sessions.size) return;
+    runs.clear();
+    forgetCalls();
+  },
+  'run/start'({ session, run, mode, input, reading, options = {} }) {
+    const { agent, chain } = sessions.get(session);
+    const open = { controller: new AbortController() };
+    runs.set(run, open);
+    const settings = callOptions(options, chain, open.controller);
+    async function start() {
+      if (mode === 'generate') return outcomeOf(await agent.generate(decode(input), settings));
+      open.stream = await agent.stream(decode(input), settings);
+      open.reader = open.stream.fullStream.getReader();
+      if (reading === 'pull') return { opened: true };
+      return drain(open.reader, chunk).then(() => outcomeOf(open.stream)).catch(raised('result'));
+    }
+    return start().catch(raised('start'));
+  },
+  'run/read': ({ run, count }) => read(runs.get(run).reader, count, chunk),
+  'run/result': ({ run }) => outcomeOf(runs.get(run).stream).catch(raised('result')),
+  'run/close': ({ run }) => void runs.get(run).reader?.cancel().catch(() => {}),
+  'run/cancel': ({ run, reason }) => runs.get(run).controller.abort(reason),
+  'object/do': operateOnCall,
+  'storage/read': ({ session, thread, resource }) => sessions.get(session).stored(thread, resource),
+});
