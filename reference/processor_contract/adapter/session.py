@@ -1,0 +1,268 @@
+"""A session: an agent whose model, tools, processors, callbacks and store ask the runner what to do.
+
+Flows in: the agent as `session/open` describes it. Flows out: calls to the runner, each naming its run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from typing import Any
+
+from ..agent import Agent
+from ..context import RequestContext
+from ..data import Chunk, Json, Message
+from ..hooks import HOOKS
+from ..memory import Memory
+from ..models import ModelRequest
+from ..processor import Processor
+from ..storage import InMemoryStorage
+from ..tools import Tool, ToolContext
+from .values import Objects, camel, snake
+from .wire import Peer
+
+CURRENT_RUN: ContextVar[str] = ContextVar("run", default="")
+NOT_ARGUMENTS = ("processor_id", "tripwire")
+TOKENS = ("state", "message_list", "request_context", "abort_signal", "writer", "error")
+NONE_IS_A_VALUE = ("result",)
+NAMES = {hook.wire: name for name, hook in HOOKS.items()}
+
+
+@contextlib.contextmanager
+def named(run: str) -> Iterator[None]:
+    """Everything called within belongs to this run; the threads of its tools inherit it."""
+    token = CURRENT_RUN.set(run)
+    try:
+        yield
+    finally:
+        CURRENT_RUN.reset(token)
+
+
+class Session:
+    """One agent and everything the runner plays for it."""
+
+    def __init__(self, peer: Peer, objects: Objects, spec: Json) -> None:
+        self._peer = peer
+        self.objects = objects
+        self._handles = itertools.count(1)
+        self.scopes: dict[str, tuple[str, Mapping[str, Any]]] = {}
+        self.store = WatchedStorage(self, spec.get("memory", {}).get("stored", ()))
+        self._processors = {each["key"]: self._processor(each) for each in spec.get("processors", ())}
+        self._spec = spec
+        self._agent: Agent | None = None
+
+    def agent(self) -> Agent:
+        """The agent, made when the first run needs it, so that a refusal is that run's outcome."""
+        if self._agent is None:
+            spec = self._spec
+            models = {each: WireModel(self, each) for each in spec["models"]}
+            memory = spec.get("memory")
+            kept = {"lastMessages": "last_messages", "readOnly": "read_only"}
+            options = {own: memory[wire] for wire, own in kept.items() if wire in memory} if memory is not None else {}
+            self._agent = Agent(
+                spec["models"][0],
+                models=models,
+                instructions=spec.get("instructions", ()),
+                tools=[self._tool(each) for each in spec.get("tools", ())],
+                input_processors=self.array(spec.get("inputProcessors", ())),
+                output_processors=self.array(spec.get("outputProcessors", ())),
+                error_processors=self.array(spec.get("errorProcessors", ())),
+                max_processor_retries=spec.get("maxProcessorRetries"),
+                memory=Memory(self.store, **options) if memory is not None else None,
+                **({"max_steps": spec["maxSteps"]} if "maxSteps" in spec else {}),
+            )
+        return self._agent
+
+    def array(self, keys: Json) -> Any:
+        """The processors of an array, or the function that makes it."""
+        if isinstance(keys, dict):
+            return lambda context: self._processors_of(keys["$callback"], context)
+        return [self._processors[key] for key in keys]
+
+    def _processors_of(self, callback: str, context: RequestContext) -> list[Processor]:
+        keys: Sequence[str] = self.callback(callback, {"requestContext": context})
+        return [self._processors[key] for key in keys]
+
+    # -- calls -----------------------------------------------------------------------------------------------------
+
+    def ask(self, method: str, **params: Json) -> dict[str, Json]:
+        """Asks the runner, in the name of the present run."""
+        return self._peer.request(method, {"run": CURRENT_RUN.get(), **params})
+
+    def tell(self, method: str, **params: Json) -> None:
+        """Tells the runner."""
+        self._peer.notify(method, params)
+
+    def next_name(self) -> str:
+        """A name for a call, never used before."""
+        return f"c{next(self._handles)}"
+
+    def open_scope(self, scope: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+        """Makes a call's live arguments reachable; returns its handle and the tokens of its objects."""
+        handle = self.next_name()
+        self.scopes[handle] = (CURRENT_RUN.get(), scope)
+        tokens = {
+            camel(name): self.objects.token(scope[camel(name)]) for name in TOKENS if scope.get(camel(name)) is not None
+        }
+        return handle, tokens
+
+    def hook(self, key: str, processor: Processor, wire: str, args: Any) -> Any:
+        """One hook call: what the runner returns is what the hook returns."""
+        scope = scope_of(args)
+        handle, tokens = self.open_scope(scope)
+        tokens["instance"] = self.objects.token(processor)
+        arguments = {name: self.objects.encode(value) for name, value in scope.items() if name != "abort"}
+        arguments["abort"] = {"$object": self.objects.token(args)}
+        answer = self.ask("hook/call", handle=handle, processor=key, hook=wire, arguments=arguments, tokens=tokens)
+        returned = self._returned(answer["return"], scope, args)
+        if isinstance(returned, dict) and wire != "processOutputStream":
+            return {snake(key): value for key, value in returned.items()}
+        return returned
+
+    def callback(self, name: str, scope: Mapping[str, Any], **more: Json) -> Any:
+        """One call of a callback."""
+        handle, tokens = self.open_scope(scope)
+        arguments = {key: self.objects.encode(value) for key, value in scope.items() if key != "abort"}
+        answer = self.ask("callback/call", handle=handle, callback=name, arguments=arguments, tokens=tokens, **more)
+        return self._returned(answer["return"], scope, None)
+
+    def _returned(self, template: Json, scope: Mapping[str, Any], args: Any) -> Any:
+        if isinstance(template, dict) and "$abort" in template:
+            given = dict(template["$abort"])
+            args.abort(given.pop("reason", None), **given)
+        if isinstance(template, dict) and "$throw" in template:
+            raise self.objects.make_error(template["$throw"])
+        return self.objects.decode(template, scope)
+
+    # -- callbacks of a call ---------------------------------------------------------------------------------------
+
+    def prepare_step(self, args: Any) -> Any:
+        returned = self.callback("prepareStep", scope_of(args))
+        return {snake(key): value for key, value in returned.items()} if isinstance(returned, dict) else returned
+
+    def stop_when(self, steps: Json) -> Any:
+        return self.callback("stopWhen", {"steps": steps})
+
+    # -- makers ----------------------------------------------------------------------------------------------------
+
+    def _processor(self, spec: Json) -> Processor:
+        """One object with exactly the hooks listed."""
+        processor = Processor()
+        processor.id = spec["id"]
+        processor.name = spec.get("name")
+        processor.description = spec.get("description")
+        processor.process_data_parts = spec.get("processDataParts", False)
+        for wire in spec["hooks"]:
+            setattr(processor, NAMES[wire], self._method(spec["key"], processor, wire))
+        if spec.get("onViolation"):
+            processor.on_violation = lambda violation: self.callback(
+                "onViolation", {"violation": violation}, processor=spec["key"]
+            )
+        return processor
+
+    def _method(self, key: str, processor: Processor, wire: str) -> Any:
+        return lambda args: self.hook(key, processor, wire, args)
+
+    def _tool(self, spec: Json) -> Tool:
+        def execute(args: Json, context: ToolContext) -> Any:
+            scope = {
+                "args": args,
+                "writer": context.writer,
+                "abortSignal": context.abort_signal,
+                "requestContext": context.request_context,
+            }
+            handle, tokens = self.open_scope(scope)
+            call = {"tool": spec["name"], "toolCallId": context.tool_call_id, "args": self.objects.encode(args)}
+            answer = self.ask("tool/call", handle=handle, tokens=tokens, **call)
+            return self._returned(answer["return"], scope, None)
+
+        parameters = spec.get("parameters", {"type": "object"})
+        own = execute if spec.get("execute", True) else None
+        return Tool(spec["name"], own, spec.get("description", ""), parameters)
+
+
+class WireModel:
+    """A model whose answers the runner gives."""
+
+    def __init__(self, session: Session, model_id: str) -> None:
+        self.id = model_id
+        self._session = session
+
+    def stream(self, request: ModelRequest) -> Iterator[Chunk]:
+        """The runner's parts, all at once or pulled one by one."""
+        session, call, run = self._session, self._session.next_name(), CURRENT_RUN.get()
+        take_off = (
+            request.abort_signal.on_abort(lambda reason: session.tell("model/aborted", run=run, call=call))
+            if request.abort_signal is not None
+            else lambda: None
+        )
+        try:
+            answer = session.ask("model/call", call=call, **self._described(request))
+            if "error" in answer:
+                raise session.objects.make_error(answer["error"])
+            if answer.get("pull"):
+                yield from self._pulled(call)
+            else:
+                yield from (session.objects.decode(part, {}) for part in answer["parts"])
+        finally:
+            take_off()
+
+    def _described(self, request: ModelRequest) -> dict[str, Json]:
+        described = {
+            "model": self.id,
+            "mode": "stream",
+            "prompt": self._session.objects.encode(request.prompt),
+            "tools": [tool["name"] for tool in request.tools],
+            "signal": request.abort_signal is not None,
+        }
+        for name in ("tool_choice", "settings", "provider_options", "structured_output"):
+            value = getattr(request, name)
+            if value is not None:
+                described[camel(name)] = self._session.objects.encode(value)
+        return described
+
+    def _pulled(self, call: str) -> Iterator[Chunk]:
+        while True:
+            answer = self._session.ask("model/next", call=call)
+            if answer.get("done"):
+                return
+            if "error" in answer:
+                raise self._session.objects.make_error(answer["error"])
+            yield self._session.objects.decode(answer["part"], {})
+
+
+class WatchedStorage:
+    """The in-memory store, behind the runner's eyes: it is asked before every read and write."""
+
+    def __init__(self, session: Session, stored: Json) -> None:
+        self.inner = InMemoryStorage()
+        self._session = session
+        for each in stored:
+            self.inner.append(each["thread"], each["resource"], each["messages"])
+
+    def read(self, thread: str, resource: str, limit: int | None = None) -> list[Message]:
+        self._ask("store/read", thread=thread, resource=resource)
+        return self.inner.read(thread, resource, limit)
+
+    def append(self, thread: str, resource: str, messages: Sequence[Message]) -> None:
+        self._ask("store/write", thread=thread, resource=resource, messages=self._session.objects.encode(list(messages)))
+        self.inner.append(thread, resource, messages)
+
+    def _ask(self, method: str, **params: Json) -> None:
+        answer = self._session.ask(method, **params)
+        if "error" in answer:
+            raise self._session.objects.make_error(answer["error"])
+
+
+def scope_of(args: Any) -> dict[str, Any]:
+    """A hook's live arguments by their wire names; what the contract leaves absent is not there."""
+    scope = {}
+    for field in dataclasses.fields(args):
+        value = getattr(args, field.name)
+        if field.name not in NOT_ARGUMENTS and (value is not None or field.name in NONE_IS_A_VALUE):
+            scope[camel(field.name)] = value
+    scope["abort"] = args.abort
+    return scope

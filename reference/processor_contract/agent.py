@@ -1,0 +1,215 @@
+"""Agent: the front door.
+
+Flows in: settings of the agent, then of each call. Flows out: `generate()` returns a `RunResult`, `stream()` a `Stream`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Union
+
+from .context import AbortSignal, RequestContext
+from .data import Message, StepResult, clone
+from .errors import Cancelled, HookFailed, InvalidAgent, RunEnded
+from .hooks import HOOKS
+from .loop import ended_by, input_phase, stream_of
+from .memory import HISTORY_ID, Memory, MessageHistory
+from .message_list import MessageList
+from .models import Model, ModelRegistry
+from .pipeline import plan
+from .processor import InputStepArgs, Processor
+from .run import Run, Settings
+from .stream import RunResult, Stream, result_of
+from .tools import Tool
+
+Processors = Union[Sequence[Any], Callable[[RequestContext], Sequence[Any]]]
+Input = Union[str, Message, Iterable[Message]]
+PREPARE_STEP_ID = "prepare-step"
+RESERVED_IDS = (HISTORY_ID, PREPARE_STEP_ID)
+DEFAULT_MAX_STEPS = 5
+DEFAULT_RETRIES_WITH_ERROR_PROCESSORS = 10
+
+
+class PrepareStep(Processor):
+    """A call's `prepare_step` as the last link of the processInputStep chain (ORD-7)."""
+
+    id = PREPARE_STEP_ID
+
+    def __init__(self, prepare_step: Callable[[InputStepArgs], Any]) -> None:
+        self.process_input_step = prepare_step
+
+
+@dataclass(slots=True)
+class CallOptions:
+    """What one call may bring; what is None is the agent's (CFG-4).
+
+    `thread` and `resource` name the conversation to remember; `context` are messages for this request only; `system` is a
+    further system message. `prepare_step` gets what processInputStep gets and may return what it may. `stop_when` gets the steps
+    so far whenever the loop would go on.
+    """
+
+    input_processors: Processors | None = None
+    output_processors: Processors | None = None
+    error_processors: Processors | None = None
+    max_processor_retries: int | None = None
+    max_steps: int | None = None
+    thread: str | None = None
+    resource: str | None = None
+    context: Sequence[Message] = ()
+    system: str | None = None
+    request_context: RequestContext | None = None
+    abort_signal: AbortSignal | None = None
+    prepare_step: Callable[[InputStepArgs], Any] | None = None
+    stop_when: Callable[[list[StepResult]], Any] | None = None
+    active_tools: list[str] | None = None
+    tool_choice: Any = None
+
+
+class Agent:
+    """A model with tools, memory and processors, for any number of requests at once.
+
+    `model` is a model or the id of one in `models`. The three arrays hold processors, or are functions of the request context
+    that return them. `max_processor_retries` caps the retries at one step; unset it is 10 with error processors, else none.
+    Raises `InvalidAgent` for what cannot work.
+    """
+
+    def __init__(
+        self,
+        model: Model | str,
+        *,
+        name: str = "agent",
+        instructions: str | Sequence[str] = (),
+        tools: Iterable[Tool] = (),
+        models: Mapping[str, Model] | None = None,
+        input_processors: Processors = (),
+        output_processors: Processors = (),
+        error_processors: Processors = (),
+        max_processor_retries: int | None = None,
+        max_steps: int = DEFAULT_MAX_STEPS,
+        memory: Memory | None = None,
+    ) -> None:
+        self.name = name
+        self._models = ModelRegistry(models)
+        self._model = self._models.resolve(model)
+        self._instructions = [instructions] if isinstance(instructions, str) else list(instructions)
+        self._tools = {tool.name: tool for tool in tools}
+        self._arrays = {"input": input_processors, "output": output_processors, "error": error_processors}
+        self._max_retries = checked_retries(max_processor_retries)
+        self._max_steps = max_steps
+        self._memory = memory
+        for array, processors in self._arrays.items():
+            if not callable(processors):
+                check_array(array, processors)
+
+    def generate(self, input: Input, **options: Any) -> RunResult:
+        """Runs a request to its end. Options are the fields of `CallOptions`.
+
+        Raises the provider's error where nobody recovered it, `HookFailed`, `Cancelled`. An abort is no exception: it is in
+        `result.tripwire`.
+        """
+        stream = self.stream(input, **options)
+        for _ in stream:
+            pass
+        run = stream._run
+        if run.error is not None:
+            raise run.error
+        return result_of(run)
+
+    def stream(self, input: Input, **options: Any) -> Stream:
+        """Starts a request: the input phase runs before this returns (ORD-20), the rest as the stream is read.
+
+        Options are the fields of `CallOptions`. Raises `HookFailed` where processInput failed (ERR-10).
+        """
+        run = self._run(input, CallOptions(**options))
+        release = follow(run)
+        try:
+            input_phase(run)
+        except (RunEnded, Cancelled) as ending:
+            return Stream(run, ended_by(run, ending), release)
+        except HookFailed:
+            release()
+            raise
+        return Stream(run, stream_of(run), release)
+
+    def _run(self, input: Input, options: CallOptions) -> Run:
+        context = options.request_context or RequestContext()
+        message_list = MessageList(options.thread, options.resource)
+        for text in self._instructions:
+            message_list.add_system(text)
+        if options.system is not None:
+            message_list.add_system(options.system, "user-provided")
+        message_list.add(clone(list(options.context)), "context")
+        message_list.add(input if isinstance(input, str) else clone(input if isinstance(input, dict) else list(input)), "input")
+        run = Run(self._settings(options, context), message_list, context)
+        run.caller_signal = options.abort_signal
+        plan(run)
+        return run
+
+    def _settings(self, options: CallOptions, context: RequestContext) -> Settings:
+        inputs = self._array("input", options.input_processors, context)
+        outputs = self._array("output", options.output_processors, context)
+        errors = self._array("error", options.error_processors, context)
+        if options.prepare_step is not None:
+            inputs.append(PrepareStep(options.prepare_step))  # ORD-7
+        history = self._history(options)
+        retries = checked_retries(options.max_processor_retries, self._max_retries)
+        if retries is None and errors:
+            retries = DEFAULT_RETRIES_WITH_ERROR_PROCESSORS  # RTY-3
+        return Settings(
+            model=self._model,
+            models=self._models,
+            tools=self._tools,
+            inputs=[*history, *inputs],  # ORD-21: the runtime's own stand first ...
+            outputs=[*outputs, *history],  # ... and last
+            errors=errors,
+            max_retries=retries,
+            max_steps=options.max_steps or self._max_steps,
+            stop_when=options.stop_when,
+            tool_choice=options.tool_choice,
+            active_tools=options.active_tools,
+        )
+
+    def _array(self, array: str, override: Processors | None, context: RequestContext) -> list[Any]:
+        """The call's array in the place of the agent's (CFG-4), a function called once a request (CFG-5)."""
+        processors = self._arrays[array] if override is None else override
+        resolved = list((processors(context) if callable(processors) else processors) or ())
+        check_array(array, resolved)
+        return resolved
+
+    def _history(self, options: CallOptions) -> list[Processor]:
+        if self._memory is None or (options.thread is None and options.resource is None):
+            return []  # PER-24
+        if options.thread is None or options.resource is None:
+            missing = "thread" if options.thread is None else "resource"
+            raise InvalidAgent(f"memory needs a thread and a resource; {missing} is missing: give both, or neither", "PER-24")
+        return [MessageHistory(self._memory, options.thread, options.resource)]
+
+
+def follow(run: Run) -> Callable[[], None]:
+    """Makes the run's signal fire with the caller's; returns how to let go of it."""
+    if run.caller_signal is None:
+        return lambda: None
+    return run.caller_signal.on_abort(run.signal.abort)
+
+
+def checked_retries(value: int | None, otherwise: int | None = None) -> int | None:
+    """The number of retries, or the other one where it is None. Raises `InvalidAgent` for one that is none (CFG-8)."""
+    if value is None:
+        return otherwise
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise InvalidAgent(f"max_processor_retries is {value!r}; use a whole number from 0", "CFG-8")
+
+
+def check_array(array: str, processors: Sequence[Any]) -> None:
+    """Raises `InvalidAgent` for a processor that cannot work in this array (CFG-2)."""
+    wanted = [name for name, hook in HOOKS.items() if hook.chain == array]
+    for processor in processors:
+        identity = getattr(processor, "id", None)
+        if not isinstance(identity, str) or not identity:
+            raise InvalidAgent(f"{type(processor).__name__} in {array}_processors has no id; give it a text as `id`", "CFG-2")
+        if identity in RESERVED_IDS:
+            raise InvalidAgent(f"processor id {identity!r} is the runtime's own; choose another", "CFG-3")
+        if not any(callable(getattr(processor, name, None)) for name in wanted):
+            raise InvalidAgent(f"processor {identity!r} has none of the hooks of {array}_processors: {', '.join(wanted)}", "CFG-2")

@@ -1,0 +1,113 @@
+"""What a hook is given besides data: request context, abort signal, writer, tracing. Nothing flows in."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+
+class Unset:
+    """The type of `UNSET`: not given, where the contract tells 'absent' from 'nothing'."""
+
+    def __repr__(self) -> str:
+        return "UNSET"
+
+    def __bool__(self) -> bool:
+        return False
+
+
+UNSET: Final = Unset()
+
+
+class RequestContext:
+    """What the caller gives a request to carry: one object, the same in every hook, tool and function of it (CTX-1)."""
+
+    def __init__(self, values: Mapping[str, Any] | None = None) -> None:
+        self._values: dict[str, Any] = dict(values or {})
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self._values.get(key, default)
+
+    def set(self, key: str, value: Any) -> None:
+        self._values[key] = value
+
+    def has(self, key: str) -> bool:
+        return key in self._values
+
+    def delete(self, key: str) -> bool:
+        """Forgets the key; says whether it was there."""
+        return self._values.pop(key, UNSET) is not UNSET
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(dict(self._values))
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+
+class AbortSignal:
+    """Tells everyone who holds it to stop. Fired once, from any thread; `reason` is what the one who fired it gave."""
+
+    def __init__(self) -> None:
+        self.aborted = False
+        self.reason: Any = None
+        self._fired = threading.Event()
+        self._listeners: list[Callable[[Any], None]] = []
+        self._lock = threading.Lock()
+
+    def abort(self, reason: Any = None) -> None:
+        """Fires the signal; a second time does nothing."""
+        with self._lock:
+            if self.aborted:
+                return
+            self.reason = reason
+            self.aborted = True
+            listeners, self._listeners = self._listeners, []
+        self._fired.set()
+        for listener in listeners:
+            listener(reason)
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits until the signal has fired, at most `timeout` seconds; says whether it has."""
+        return self._fired.wait(timeout)
+
+    def on_abort(self, listener: Callable[[Any], None]) -> Callable[[], None]:
+        """Calls the listener with the reason once the signal fires (at once if it has); returns how to take it off."""
+        with self._lock:
+            if not self.aborted:
+                self._listeners.append(listener)
+                return lambda: self._take_off(listener)
+        listener(self.reason)
+        return lambda: None
+
+    def _take_off(self, listener: Callable[[Any], None]) -> None:
+        with self._lock:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+
+class Writer:
+    """Sends `data-*` chunks to the client while the run streams (DAT-1)."""
+
+    __slots__ = ("_send",)
+
+    def __init__(self, send: Callable[[dict[str, Any], str | None], None]) -> None:
+        self._send = send
+
+    def custom(self, chunk: dict[str, Any], *, message_id: str | None = None) -> None:
+        """Sends a chunk `{"type": "data-...", "data": ..., "transient"?: True}` at once.
+
+        It becomes a part of the response (of the message `message_id`, where given) unless it is transient. Raises
+        `WrongReturn` for another type (DAT-2), and what a processor that handles the chunk raises.
+        """
+        self._send(chunk, message_id)
+
+
+class TracingContext:
+    """Where a hook would add spans; without a tracer there is no current span."""
+
+    __slots__ = ("current_span",)
+
+    def __init__(self, current_span: Any = None) -> None:
+        self.current_span = current_span

@@ -1,0 +1,159 @@
+"""The JSON shapes that cross the wire or the disk, as the contract spells them. Nothing flows in.
+
+Messages, parts, chunks, prompts and steps are plain dicts: unknown keys survive, and edits in place count. The
+`TypedDict`s below say what the contract names; every one may hold more.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from datetime import datetime, timezone
+from typing import Any, TypedDict
+
+Json = Any
+Part = dict[str, Any]
+Prompt = list[dict[str, Any]]
+
+TERMINAL_CHUNKS = frozenset({"finish", "tripwire", "abort"})
+CONTROL_CHUNKS = frozenset({"start", "step-start", "step-finish", "finish", "error", "tripwire", "abort"})
+
+
+class Usage(TypedDict):
+    """Tokens of one model call, or of all of a run."""
+
+    inputTokens: int
+    outputTokens: int
+    totalTokens: int
+
+
+class Content(TypedDict, total=False):
+    """What a message holds: `parts` first; `content` is their text once more, flattened, for older readers."""
+
+    format: int
+    parts: list[Part]
+    content: str
+
+
+class Message(TypedDict, total=False):
+    """One message of the conversation, in the form it is stored in. `createdAt` is ISO 8601 text in UTC."""
+
+    id: str
+    role: str
+    createdAt: str
+    threadId: str
+    resourceId: str
+    content: Content
+
+
+class Chunk(TypedDict, total=False):
+    """One piece of the stream. The client's chunks have `runId` and `from` besides; data chunks have `data`."""
+
+    type: str
+    payload: dict[str, Any]
+    runId: str
+    data: Json
+    transient: bool
+
+
+class ToolCallInfo(TypedDict):
+    """A tool call as hooks and steps show it."""
+
+    toolCallId: str
+    toolName: str
+    args: Json
+
+
+class StepResult(TypedDict, total=False):
+    """One model step: what was said, called and answered in it. `toolCalls` is absent when there are none."""
+
+    text: str
+    reasoning: str
+    toolCalls: list[ToolCallInfo]
+    toolResults: list[dict[str, Any]]
+    finishReason: str
+    usage: Usage
+
+
+class RunSummary(TypedDict):
+    """`result` in processOutputResult: the whole run so far."""
+
+    text: str
+    usage: Usage
+    finishReason: str
+    steps: list[StepResult]
+
+
+def clone(value: Any) -> Any:
+    """A deep copy of a JSON value; anything that is no dict or list is shared."""
+    if type(value) is dict:
+        return {key: (clone(item) if type(item) is dict or type(item) is list else item) for key, item in value.items()}
+    if type(value) is list:
+        return [clone(item) if type(item) is dict or type(item) is list else item for item in value]
+    return value
+
+
+def jsonable(value: Any) -> Any:
+    """A copy that JSON can hold: cycles become a marker text, dates ISO text; what JSON cannot hold is dropped (TOOL-4)."""
+    return _jsonable(value, ())
+
+
+_DROP = object()
+
+
+def _jsonable(value: Any, above: tuple[int, ...]) -> Any:
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if id(value) in above:
+        return "[Circular]"
+    above = (*above, id(value))
+    if isinstance(value, dict):
+        pairs = ((str(key), _jsonable(item, above)) for key, item in value.items())
+        return {key: item for key, item in pairs if item is not _DROP}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        items = (_jsonable(item, above) for item in value)
+        return [None if item is _DROP else item for item in items]
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return _DROP if above[:-1] else None
+
+
+def canonical(value: Any) -> str:
+    """The one JSON text of a value, to compare or to store it."""
+    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+
+
+def new_id() -> str:
+    """A fresh id for a message or a run."""
+    return uuid.uuid4().hex
+
+
+def now() -> str:
+    """The present moment as messages note it."""
+    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def text_of(message: Message) -> str:
+    """The text of a message: its text parts joined, or its flattened content where it has no parts."""
+    content = message["content"]
+    parts = content.get("parts")
+    if parts:
+        return joined_text(parts)
+    return content.get("content", "")
+
+
+def joined_text(parts: list[Part]) -> str:
+    """All text parts, joined without a separator."""
+    return "".join(part["text"] for part in parts if part.get("type") == "text")
+
+
+def no_usage() -> Usage:
+    """Nothing used."""
+    return {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
+
+
+def add_usage(total: Usage, more: dict[str, Any]) -> None:
+    """Adds a call's usage to a total, in place; a number that is missing counts as zero."""
+    total["inputTokens"] += more.get("inputTokens") or 0
+    total["outputTokens"] += more.get("outputTokens") or 0
+    total["totalTokens"] += more.get("totalTokens") or 0

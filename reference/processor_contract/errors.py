@@ -1,0 +1,114 @@
+"""Every exception of the contract, each carrying the rule it speaks for. Nothing flows in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ContractError(Exception):
+    """Something broke the contract; `rule` is the id of the rule in SPEC.md, or None where no rule speaks of it."""
+
+    def __init__(self, message: str, rule: str | None = None) -> None:
+        super().__init__(f"{message} [{rule}]" if rule else message)
+        self.rule = rule
+
+
+class InvalidAgent(ContractError):
+    """An agent, a processor, a tool or an option that cannot work as it was given."""
+
+
+class InvalidMessage(ContractError):
+    """A message whose shape the contract does not allow; the text names the message."""
+
+
+class WrongReturn(ContractError):
+    """A hook returned, or handed to its writer, something the contract does not allow there."""
+
+
+class HookFailed(ContractError):
+    """A hook raised, or returned what it may not: the run has ended as an error (ERR-9).
+
+    `processor` and `hook` name the culprit; `__cause__` is what it raised.
+    """
+
+    def __init__(self, processor: str, hook: str, cause: BaseException) -> None:
+        rule = getattr(cause, "rule", None) or "ERR-9"
+        super().__init__(f"processor {processor!r} failed in {hook}: {cause}", None if f"[{rule}]" in str(cause) else rule)
+        self.rule = rule
+        self.processor = processor
+        self.hook = hook
+        self.__cause__ = cause
+
+
+class APICallError(ContractError):
+    """The provider rejected a call, or could not be reached.
+
+    `status_code` is the HTTP status (None without an answer), `is_retryable` says whether the same request may
+    succeed later; `url` and `response_body` are texts where known.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        status_code: int | None = None,
+        is_retryable: bool = False,
+        url: str | None = None,
+        response_body: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status_code = status_code
+        self.is_retryable = is_retryable
+        self.url = url
+        self.response_body = response_body
+
+
+class ProviderFailed(ContractError):
+    """The provider's stream ended in a failure that is no exception of its own: an error part, or finish reason `error`."""
+
+
+class Cancelled(ContractError):
+    """The caller fired the abort signal or closed the stream (RES-4)."""
+
+    def __init__(self, reason: Any = None) -> None:
+        super().__init__("the request was cancelled" + (f": {reason}" if reason else ""), "RES-4")
+        self.reason = reason
+
+
+class TripWire(Exception):
+    """What `abort` raises: the verdict of a processor that ends the run, or asks for another attempt (TRI-1).
+
+    Raised by hand it counts only when it leaves the hook. `processor_id` is filled in by the pipeline where it is None.
+    """
+
+    rule = "TRI-1"
+
+    def __init__(
+        self, reason: str | None = None, *, retry: bool | None = None, metadata: Any = None, processor_id: str | None = None
+    ) -> None:
+        super().__init__(reason or "")
+        self.reason = reason or ""
+        self.retry = retry
+        self.metadata = metadata
+        self.processor_id = processor_id
+
+    def payload(self) -> dict[str, Any]:
+        """The tripwire as the client sees it: `retry` and `metadata` only when they were given."""
+        payload: dict[str, Any] = {"reason": self.reason, "processorId": self.processor_id}
+        if self.retry is not None:
+            payload["retry"] = self.retry
+        if self.metadata is not None:
+            payload["metadata"] = self.metadata
+        return payload
+
+
+class RunEnded(Exception):
+    """Inside a run: a processor's abort is final, and carries the run out of whatever it was doing."""
+
+    def __init__(self, tripwire: TripWire) -> None:
+        super().__init__(tripwire.reason)
+        self.tripwire = tripwire
+
+
+class AttemptRejected(RunEnded):
+    """Inside a run: an abort with a retry that is granted; the attempt at this step ends at once (RTY-1)."""

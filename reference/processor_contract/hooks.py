@@ -1,0 +1,141 @@
+"""THE TABLE: one row a hook. `pipeline.py` has the one loop that reads it.
+
+Flows in: nothing. Flows out: `HOOKS`, from which SPEC's table, the adapter's names and the mutants derive.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from . import returns
+from .data import Message
+from .message_list import MessageList
+from .processor import (
+    APIErrorArgs,
+    HookArgs,
+    InputArgs,
+    InputStepArgs,
+    LLMRequestArgs,
+    LLMResponseArgs,
+    OutputResultArgs,
+    OutputStepArgs,
+    OutputStreamArgs,
+    ToolResultArgs,
+)
+from .returns import Returns, Slate
+
+if TYPE_CHECKING:
+    from .run import Link, Run
+
+Array = Literal["input", "output", "error"]
+
+
+@dataclass(slots=True)
+class Hook:
+    """One row: what a hook is called, gets, sees, and what becomes of what it returns.
+
+    `chain` is the array it walks (ORD-4), always in array order (ORD-3). `sees` is its view of the messages, None where it has
+    none. `derive` refreshes the slate before each processor, so that each sees what the one before it left (ORD-22).
+    `skips` says whether a processor is passed over. `retries` says whether an abort may ask for another attempt (RTY-1).
+    """
+
+    wire: str
+    args: type[HookArgs]
+    chain: Array
+    returns: Returns
+    sees: Callable[[MessageList], list[Message]] | None = None
+    derive: Callable[[Run, Slate], None] | None = None
+    skips: Callable[[Link, Slate], bool] | None = None
+    retries: bool = True
+
+
+def _current_step(run: Run, slate: Slate) -> None:
+    step = run.current_step()  # ORD-22: text and calls follow the response as the processors leave it
+    slate.update(text=step["text"], tool_calls=step.get("toolCalls"), steps=[*run.steps, step])
+
+
+def _tool_result(run: Run, slate: Slate) -> None:
+    part = run.message_list.find_invocation(slate["tool_call_id"])
+    if part is not None and part["toolInvocation"]["state"] == "result":
+        slate["result"] = part["toolInvocation"]["result"]  # TOOL-3: the value as changed so far
+    slate["steps"] = [*run.steps, run.current_step()]
+
+
+def _summary(run: Run, slate: Slate) -> None:
+    slate["result"] = run.summary()
+
+
+def _wants_no_data(link: Link, slate: Slate) -> bool:
+    return slate["part"]["type"].startswith("data-") and not link.wants_data  # DAT-3
+
+
+HOOKS: dict[str, Hook] = {
+    "process_input": Hook(
+        wire="processInput",
+        args=InputArgs,
+        chain="input",
+        returns=returns.messages_as("input"),
+        sees=MessageList.everything,
+        retries=False,  # RTY-2: there is no step yet
+    ),
+    "process_input_step": Hook(
+        wire="processInputStep",
+        args=InputStepArgs,
+        chain="input",
+        returns=returns.step_overrides,
+        sees=MessageList.everything,
+    ),
+    "process_llm_request": Hook(
+        wire="processLLMRequest",
+        args=LLMRequestArgs,
+        chain="input",
+        returns=returns.prompt_or_response,
+    ),
+    "process_api_error": Hook(
+        wire="processAPIError",
+        args=APIErrorArgs,
+        chain="error",
+        returns=returns.retry_or_not,
+        sees=MessageList.everything,
+    ),
+    "process_output_stream": Hook(
+        wire="processOutputStream",
+        args=OutputStreamArgs,
+        chain="output",
+        returns=returns.chunk,
+        skips=_wants_no_data,
+    ),
+    "process_llm_response": Hook(
+        wire="processLLMResponse",
+        args=LLMResponseArgs,
+        chain="input",
+        returns=returns.ignored,
+    ),
+    "process_output_step": Hook(
+        wire="processOutputStep",
+        args=OutputStepArgs,
+        chain="output",
+        returns=returns.messages_as("response", empty_keeps=True),
+        sees=MessageList.everything,
+        derive=_current_step,
+    ),
+    "process_tool_result": Hook(
+        wire="processToolResult",
+        args=ToolResultArgs,
+        chain="output",
+        returns=returns.messages_as("response", empty_keeps=True),
+        sees=MessageList.everything,
+        derive=_tool_result,
+    ),
+    "process_output_result": Hook(
+        wire="processOutputResult",
+        args=OutputResultArgs,
+        chain="output",
+        returns=returns.messages_as("response"),
+        sees=MessageList.response,
+        derive=_summary,
+        retries=False,  # RTY-2: there is no step left
+    ),
+}

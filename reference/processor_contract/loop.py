@@ -1,0 +1,391 @@
+"""The steps of a run, in SPEC order.
+
+Flows in: a run whose hooks are planned. Flows out: the client's chunks, one generator for a request, pulled by its reader; what
+became of the run stands in the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from typing import Any
+
+from .data import Chunk, Json, ToolCallInfo, add_usage, clone
+from .errors import AttemptRejected, Cancelled, HookFailed, ProviderFailed, RunEnded
+from .models import ModelRequest
+from .pipeline import call, deliver, through_stream
+from .prompt import to_prompt
+from .run import Attempt, Run
+from .tools import Outcome, answered_here, run_tools
+
+Chunks = Iterator[Chunk]
+
+
+class CallFailed(Exception):
+    """Inside a run: the provider failed; `error` is what it raised, not wrapped."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def input_phase(run: Run) -> None:
+    """processInput, once, before the loop (ORD-2); what it leaves of the system messages holds for the run (MSG-10)."""
+    call(run, "process_input", {})
+    run.system_before = run.message_list.system_state()
+
+
+def stream_of(run: Run) -> Chunks:
+    """The client's chunks: `start`, the steps, `finish`; or how it ended instead, always with one terminal chunk (STR-1)."""
+    try:
+        run.check_cancelled()
+        yield run.chunk("start", {})
+        yield from steps(run)
+        call(run, "process_output_result", {})  # ORD-15
+        yield from run.sent()
+        run.follow_response()
+        run.ended = True
+        yield run.chunk("finish", {"finishReason": run.finish_reason, "usage": dict(run.usage)})
+    except (RunEnded, HookFailed, Cancelled) as ending:
+        yield from ended_by(run, ending)
+
+
+def ended_by(run: Run, ending: RunEnded | HookFailed | Cancelled) -> Chunks:
+    """The last chunks of a run that something ended: what was sent before, and the terminal chunk."""
+    if run.ended:
+        return
+    yield from run.sent()
+    run.ended = True
+    if isinstance(ending, RunEnded):
+        run.tripwire = ending.tripwire
+        run.finish_reason = "other"  # TRI-3
+        yield run.chunk("tripwire", ending.tripwire.payload())
+    elif isinstance(ending, HookFailed):
+        run.error = ending
+        run.finish_reason = "error"
+        yield run.chunk("error", {"error": described(ending)})  # ERR-10
+    else:
+        run.error = ending
+        run.finish_reason = "aborted"
+        yield run.chunk("abort", {"reason": ending.reason} if ending.reason is not None else {})  # RES-4
+
+
+def steps(run: Run) -> Chunks:
+    """One step after the other, each tried until an attempt is accepted, as long as calls were answered (ORD-23)."""
+    number = 0
+    while True:
+        attempt = run.begin_attempt(number)
+        try:
+            goes_on = yield from try_step(run, attempt)
+        except AttemptRejected as rejected:
+            yield from reject(run, attempt)
+            run.grant_retry(feedback=rejected.tripwire.reason)
+            continue  # RTY-7: the same step number
+        except CallFailed as failed:
+            if (yield from recover(run, attempt, failed.error)):
+                continue
+            yield from surface(run, attempt, failed.error)
+            return
+        number += 1
+        if not goes_on or number >= run.settings.max_steps:  # ORD-26
+            return
+        if run.settings.stop_when is not None and run.settings.stop_when(list(run.steps)):
+            return
+
+
+def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
+    """One attempt at a step (ORD-1). Returns whether the loop goes on."""
+    request = ask(run, attempt)
+    yield from run.sent()
+    yield from passed(run, run.chunk("step-start", {}))  # ORD-17
+    attempt.begun = True
+    attempt.response_before = run.message_list.response_state(deep=bool(run.settings.max_retries))
+    yield from answer(run, attempt, request)
+    examine(run, attempt)  # ORD-9, ORD-10
+    yield from run.sent()
+    calls = open_calls(run)
+    answerable = [each for each in calls if answered_here(run, each["toolName"])]
+    if answerable:
+        outcomes = yield from run_tools(run, answerable)
+        for outcome in outcomes:  # ORD-13: in call order, when all have ended
+            yield from settle(run, outcome)
+    chunk = through_stream(run, run.chunk("step-finish", ending_payload(attempt)))  # ORD-18
+    run.accept_step()
+    run.finish_reason = attempt.finish_reason
+    yield from run.sent()
+    if chunk is not None:
+        yield chunk
+    return bool(answerable) and len(answerable) == len(calls)
+
+
+# -- before the answer -------------------------------------------------------------------------------------------------
+
+
+def ask(run: Run, attempt: Attempt) -> ModelRequest:
+    """processInputStep, the prompt, processLLMRequest: what the provider will be asked (ORD-1, ORD-6)."""
+    settings = run.settings
+    slate = {
+        "step_number": attempt.number,
+        "steps": list(run.steps),
+        "model": settings.model,
+        "tools": dict(settings.tools),
+        "tool_choice": settings.tool_choice,
+        "active_tools": settings.active_tools,
+        "provider_options": settings.provider_options,
+        "model_settings": settings.model_settings,
+        "structured_output": settings.structured_output,
+    }
+    chosen = call(run, "process_input_step", slate)
+    attempt.model = chosen["model"]
+    attempt.offered = offered_tools(chosen)
+    prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
+    slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": list(run.steps)}
+    prompt = call(run, "process_llm_request", slate)["prompt"]
+    return ModelRequest(
+        prompt=clone(prompt),
+        tools=[tool.described() for tool in attempt.offered.values()],
+        tool_choice=chosen["tool_choice"],
+        settings=chosen["model_settings"],
+        provider_options=chosen["provider_options"],
+        structured_output=chosen["structured_output"],
+        abort_signal=run.signal,
+    )
+
+
+def offered_tools(chosen: dict[str, Any]) -> dict[str, Any]:
+    """The tools this step offers: the active ones, none where tool choice is `none` (TOOL-7)."""
+    if chosen["tool_choice"] == "none":
+        return {}
+    active = chosen["active_tools"]
+    return {name: tool for name, tool in chosen["tools"].items() if active is None or name in active}
+
+
+# -- the answer --------------------------------------------------------------------------------------------------------
+
+
+def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
+    """The provider's chunks, each through the whole processOutputStream chain and then to the client (ORD-8)."""
+    recording = bool(run.plan["process_llm_response"])
+    with closing(provided(attempt, request)) as parts:
+        for part in parts:
+            run.check_cancelled()
+            if recording:
+                attempt.chunks.append(clone(part))  # LLM-5: as it came
+            kind = part["type"]
+            if kind in SILENT:
+                yield from SILENT[kind](run, attempt, part["payload"])
+                continue
+            if kind == "tool-result":
+                settle_provider_result(run, part["payload"])
+            chunk = through_stream(run, run.chunk(kind, part["payload"]))
+            if run.outbox:
+                yield from run.sent()
+            if chunk is not None:
+                if chunk["type"].startswith("data-"):
+                    deliver(run, chunk)
+                    yield from run.sent()
+                else:
+                    run.response.take(chunk)
+                    yield chunk
+    run.response.close_texts()
+
+
+def provided(attempt: Attempt, request: ModelRequest) -> Generator[Chunk, None, None]:
+    """The provider's own chunks, or the replayed ones (LLM-4); whatever the provider raises becomes CallFailed."""
+    try:
+        yield from attempt.model.stream(request) if attempt.replay is None else attempt.replay
+    except Exception as error:
+        raise CallFailed(error) from error
+
+
+def finished(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
+    """The model's own `finish`: never sent to the client; processors see it where the step may end the run (ORD-16)."""
+    attempt.finish_reason = payload.get("finishReason") or "other"
+    attempt.provider_metadata = payload.get("providerMetadata")
+    usage = payload.get("usage") or {}
+    add_usage(attempt.usage, usage)
+    if attempt.replay is None:
+        run.count_usage(usage)
+    if attempt.finish_reason == "error":
+        raise CallFailed(ProviderFailed("the model finished with reason 'error'"))
+    last = attempt.number + 1 >= run.settings.max_steps
+    if last or not any(answered_here(run, each["toolName"]) for each in open_calls(run)):
+        through_stream(run, run.chunk("finish", payload))
+        yield from run.sent()
+
+
+def failed_part(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
+    """An error part in mid-stream: held back until recovery is ruled out (ERR-4)."""
+    error = payload.get("error")
+    raise CallFailed(error if isinstance(error, BaseException) else ProviderFailed(f"the model's stream failed: {error}"))
+
+
+def nothing(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
+    """Parts that only processLLMResponse sees."""
+    return iter(())
+
+
+SILENT = {"finish": finished, "error": failed_part, "response-metadata": nothing, "stream-start": nothing}
+
+
+def examine(run: Run, attempt: Attempt) -> None:
+    """processLLMResponse, then processOutputStep, on the whole answer and before any tool starts (ORD-9, ORD-10)."""
+    if run.plan["process_llm_response"]:
+        slate = {
+            "chunks": attempt.chunks,
+            "model": attempt.model,
+            "step_number": attempt.number,
+            "steps": [*run.steps, run.current_step()],
+            "from_cache": attempt.replay is not None,
+            "warnings": None,
+            "request": None,
+            "raw_response": None,
+        }
+        call(run, "process_llm_response", slate)
+    slate = {
+        "step_number": attempt.number,
+        "finish_reason": attempt.finish_reason,
+        "provider_metadata": attempt.provider_metadata,
+        "usage": dict(attempt.usage),
+    }
+    call(run, "process_output_step", slate)
+
+
+# -- tools -------------------------------------------------------------------------------------------------------------
+
+
+def open_calls(run: Run) -> list[ToolCallInfo]:
+    """The step's calls without an answer, as the response has them now (TOOL-5); the provider's own are not ours."""
+    return [
+        {key: part["toolInvocation"][key] for key in ("toolCallId", "toolName", "args")}  # type: ignore[misc]
+        for part in run.response.parts()
+        if part.get("type") == "tool-invocation"
+        and part["toolInvocation"]["state"] == "call"
+        and not part.get("providerExecuted")
+    ]
+
+
+def settle(run: Run, outcome: Outcome) -> Chunks:
+    """One outcome: processToolResult, then the list, then its chunk (ORD-11, ORD-12). An error has no hook (TOOL-8)."""
+    info: dict[str, Any] = clone(outcome.call)
+    if outcome.error is not None:
+        part = run.message_list.find_invocation(info["toolCallId"])
+        if part is not None:
+            part["toolInvocation"].update(state="output-error", errorText=str(outcome.error))
+        yield from passed(run, run.chunk("tool-error", {**info, "error": described(outcome.error)}))
+    else:
+        result = examine_result(run, info, outcome.result, None)
+        yield from run.sent()
+        yield from passed(run, run.chunk("tool-result", {**info, "result": clone(result)}))
+
+
+def examine_result(run: Run, info: dict[str, Any], result: Json, provider_executed: bool | None) -> Json:
+    """processToolResult on one result; it enters the list as the processors leave it, and is returned (TOOL-3)."""
+    slate = {
+        "step_number": run.attempt.number,  # ORD-14: of the step that called the tool
+        "tool_name": info["toolName"],
+        "tool_call_id": info["toolCallId"],
+        "args": info["args"],
+        "result": result,
+        "provider_executed": provider_executed,
+    }
+    result = call(run, "process_tool_result", slate)["result"]
+    part = run.message_list.find_invocation(info["toolCallId"])
+    if part is not None:
+        invocation = part["toolInvocation"]
+        if invocation["state"] == "result":
+            return invocation["result"]
+        invocation.update(state="result", result=result)
+    return result
+
+
+def settle_provider_result(run: Run, payload: dict[str, Any]) -> None:
+    """A result the provider itself made, in mid-stream: the hook sees the raw value, everything after it the new one (TOOL-9)."""
+    part = run.message_list.find_invocation(payload["toolCallId"])
+    args = part["toolInvocation"]["args"] if part is not None else payload.get("args")
+    info = {"toolCallId": payload["toolCallId"], "toolName": payload["toolName"], "args": args}
+    payload["result"] = clone(examine_result(run, info, payload.get("result"), True))
+
+
+# -- when it does not go well ------------------------------------------------------------------------------------------
+
+
+def reject(run: Run, attempt: Attempt) -> Chunks:
+    """The end of an attempt that will be repeated: its response goes, `step-finish` with reason `retry` comes (RTY-4)."""
+    yield from run.sent()
+    run.ending = None
+    run.reject_attempt()
+    attempt.finish_reason = "retry"
+    if attempt.begun:
+        yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
+
+
+def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk, None, bool]:
+    """processAPIError on a failed call (ERR-1). Says whether the step is tried again."""
+    run.reject_attempt()  # ERR-5: the hook sees nothing of the failed attempt
+    granted = run.may_retry()
+    slate = {
+        "error": error,
+        "step_number": attempt.number,
+        "steps": list(run.steps),
+        "retry_count": run.api_retries,
+    }
+    feedback: str | None = None
+    try:
+        call(run, "process_api_error", slate)
+    except AttemptRejected as rejected:  # RTY-1: acts as {retry: true}, with feedback
+        run.ending = None
+        attempt.recovered = True
+        feedback = rejected.tripwire.reason
+    except HookFailed as failed:
+        if failed.__cause__ is not None and failed.__cause__.__cause__ is None:
+            failed.__cause__.__cause__ = error  # ERR-11: the API error stays as the cause
+        raise
+    yield from run.sent()
+    if not (attempt.recovered and granted):
+        return False
+    run.response.discard(attempt.data_parts)
+    attempt.finish_reason = "retry"
+    yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
+    run.grant_retry(feedback=feedback, to_error_processor=True)
+    return True
+
+
+def surface(run: Run, attempt: Attempt, error: BaseException) -> Chunks:
+    """A failure that nobody recovered: `error`, then `step-finish`; the run goes on to its end with reason `error` (ERR-6)."""
+    run.error = error
+    run.finish_reason = attempt.finish_reason = "error"
+    yield from passed(run, run.chunk("error", {"error": described(error)}), plainly=True)
+    yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
+
+
+# -- helpers -----------------------------------------------------------------------------------------------------------
+
+
+def passed(run: Run, chunk: Chunk, *, plainly: bool = False) -> Chunks:
+    """A chunk of the runtime's own, through processOutputStream to the client; `plainly`: a retry asked for there is an abort."""
+    try:
+        result = through_stream(run, chunk)
+    except AttemptRejected as rejected:
+        if not plainly:
+            raise
+        run.ending = None
+        raise run.end_with(RunEnded(rejected.tripwire)) from None  # RTY-8
+    yield from run.sent()
+    if result is not None and result["type"].startswith("data-"):
+        deliver(run, result)
+        yield from run.sent()
+    elif result is not None:
+        yield result
+
+
+def ending_payload(attempt: Attempt) -> dict[str, Any]:
+    """What `step-finish` carries."""
+    return {"finishReason": attempt.finish_reason, "usage": dict(attempt.usage)}
+
+
+def described(error: BaseException) -> dict[str, Any]:
+    """An exception as chunks carry it."""
+    return {"name": type(error).__name__, "message": str(error)}
+
+

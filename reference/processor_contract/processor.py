@@ -1,0 +1,204 @@
+"""Processor, and one argument class per hook.
+
+Flows in: nothing. Flows out: the classes that `hooks.py` puts into the table. A hook has a writer, a state or an abort signal
+exactly when its argument class has that field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+from .context import AbortSignal, RequestContext, TracingContext, Writer
+from .data import Chunk, Json, Message, Part, Prompt, RunSummary, StepResult, ToolCallInfo, Usage
+from .errors import TripWire
+from .message_list import MessageList
+
+
+class Processor:
+    """One object with any of the nine hooks: subclass it and define the hooks wanted (CFG-1).
+
+    `id` identifies it: processors with one id share one state within a request (STA-2). `name` and `description` are for
+    readers of traces. With `process_data_parts` its `process_output_stream` also gets `data-*` chunks (DAT-3). Where
+    `on_violation` is set, it is called with `{processorId, message, detail}` once for every abort (TRI-5).
+    """
+
+    id: str
+    name: str | None = None
+    description: str | None = None
+    process_data_parts: bool = False
+    on_violation: Callable[[dict[str, Any]], None] | None = None
+
+
+@dataclass(slots=True)
+class HookArgs:
+    """What every hook gets: who it is, how often this step was tried before, and how to stop."""
+
+    processor_id: str
+    retry_count: int
+    request_context: RequestContext
+    tracing_context: TracingContext
+    tripwire: TripWire | None  # set by the first abort of this call, which is final (TRI-2)
+
+    def abort(self, reason: str | None = None, *, retry: bool | None = None, metadata: Json = None) -> NoReturn:
+        """Ends the run with this verdict, or asks for another attempt at the step; final once called (TRI-1, TRI-2).
+
+        Raises TripWire. `metadata` is any JSON value, for whoever reads the tripwire.
+        """
+        text = reason or f"Tripwire triggered by {self.processor_id}"  # TRI-4
+        tripwire = TripWire(text, retry=retry, metadata=metadata, processor_id=self.processor_id)
+        if self.tripwire is None:
+            self.tripwire = tripwire
+        raise tripwire
+
+
+@dataclass(slots=True)
+class InputArgs(HookArgs):
+    """processInput: once a request, before the loop."""
+
+    messages: list[Message]
+    system_messages: list[dict[str, Any]]
+    message_list: MessageList
+    state: dict[str, Any]
+
+
+@dataclass(slots=True)
+class InputStepArgs(HookArgs):
+    """processInputStep: in every step, before the prompt is made. All but the first four may be overridden for the step."""
+
+    messages: list[Message]
+    message_list: MessageList
+    step_number: int
+    steps: list[StepResult]
+    system_messages: list[dict[str, Any]]
+    model: Any
+    tools: dict[str, Any]
+    tool_choice: Json
+    active_tools: list[str] | None
+    provider_options: Json
+    model_settings: Json
+    structured_output: Json
+    state: dict[str, Any]
+    writer: Writer
+
+
+@dataclass(slots=True)
+class LLMRequestArgs(HookArgs):
+    """processLLMRequest: on the prompt that is about to be sent."""
+
+    prompt: Prompt
+    model: Any
+    step_number: int
+    steps: list[StepResult]
+    state: dict[str, Any]
+    writer: Writer
+    abort_signal: AbortSignal | None
+
+
+@dataclass(slots=True)
+class APIErrorArgs(HookArgs):
+    """processAPIError: when a model call has failed. `error` is the provider's own exception, not wrapped."""
+
+    error: BaseException
+    messages: list[Message]
+    message_list: MessageList
+    step_number: int
+    steps: list[StepResult]
+    state: dict[str, Any]
+    writer: Writer
+    abort_signal: AbortSignal | None
+
+
+@dataclass(slots=True)
+class OutputStreamArgs(HookArgs):
+    """processOutputStream: on every chunk. `stream_parts` are copies of all chunks of the request so far, this one included."""
+
+    part: Chunk
+    stream_parts: list[Chunk]
+    message_list: MessageList
+    state: dict[str, Any]
+    writer: Writer
+
+
+@dataclass(slots=True)
+class LLMResponseArgs(HookArgs):
+    """processLLMResponse: when the answer is complete. `chunks` are the provider's, or the cache's, as they came (LLM-5)."""
+
+    chunks: list[Chunk]
+    model: Any
+    step_number: int
+    steps: list[StepResult]
+    from_cache: bool
+    warnings: Json
+    request: Json
+    raw_response: Json
+    state: dict[str, Any]
+    writer: Writer
+    abort_signal: AbortSignal | None
+
+
+@dataclass(slots=True)
+class OutputStepArgs(HookArgs):
+    """processOutputStep: after the answer, before its tools run. `tool_calls` is None when there are none."""
+
+    messages: list[Message]
+    message_list: MessageList
+    step_number: int
+    finish_reason: str | None
+    provider_metadata: Json
+    tool_calls: list[ToolCallInfo] | None
+    text: str
+    usage: Usage
+    system_messages: list[dict[str, Any]]
+    steps: list[StepResult]
+    state: dict[str, Any]
+    writer: Writer
+
+
+@dataclass(slots=True)
+class ToolResultArgs(HookArgs):
+    """processToolResult: once for each tool call that has a result, before the result enters the list.
+
+    `result` is the value as changed so far; change it with `message_list.update_tool_invocation` (TOOL-2).
+    """
+
+    messages: list[Message]
+    message_list: MessageList
+    step_number: int
+    tool_name: str
+    tool_call_id: str
+    args: Json
+    result: Json
+    provider_executed: bool | None
+    system_messages: list[dict[str, Any]]
+    steps: list[StepResult]
+    state: dict[str, Any]
+    writer: Writer
+
+
+@dataclass(slots=True)
+class OutputResultArgs(HookArgs):
+    """processOutputResult: once, on the finished run. `messages` are this run's response."""
+
+    messages: list[Message]
+    message_list: MessageList
+    result: RunSummary
+    state: dict[str, Any]
+    writer: Writer
+
+
+__all__ = [
+    "APIErrorArgs",
+    "HookArgs",
+    "InputArgs",
+    "InputStepArgs",
+    "LLMRequestArgs",
+    "LLMResponseArgs",
+    "OutputResultArgs",
+    "OutputStepArgs",
+    "OutputStreamArgs",
+    "Part",
+    "Processor",
+    "ToolResultArgs",
+]

@@ -1,0 +1,125 @@
+"""What each kind of return value does: one function for each kind, named in the table of `hooks.py`.
+
+Flows in: a run, the link that returned, the slate of its chain (the values its processors hand on to each other) and what was
+returned. Flows out: changes to the slate and the list, and True where the chain stops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .data import CONTROL_CHUNKS, clone
+from .errors import WrongReturn
+from .message_list import MessageList, Source
+
+if TYPE_CHECKING:
+    from .run import Link, Run
+
+Slate = dict[str, Any]
+Returns = Callable[["Run", "Link", Slate, Any], bool]
+
+STEP_OVERRIDES = ("model", "tools", "tool_choice", "active_tools", "provider_options", "model_settings", "structured_output")
+STEP_KEYS = frozenset({*STEP_OVERRIDES, "messages", "message_list", "system_messages"})
+
+
+def messages_as(source: Source, *, empty_keeps: bool = False) -> Returns:
+    """A message array, the same list, `{messages?, system_messages?}` or None (MSG-4); new messages get the source.
+
+    With `empty_keeps` an empty array changes nothing (MSG-9).
+    """
+
+    def take(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+        if isinstance(returned, dict):
+            _refuse_others(returned, {"messages", "system_messages"})
+            if "system_messages" in returned:
+                run.message_list.replace_all_system_messages(returned["system_messages"])
+            returned = returned.get("messages")
+        _take_messages(run, link, returned, source, empty_keeps)
+        return False
+
+    return take
+
+
+def step_overrides(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    """What processInputStep may return: overrides for this step, messages, the same list, or None (CFG-6)."""
+    if not isinstance(returned, dict):
+        _take_messages(run, link, returned, "input", False)
+        return False
+    _refuse_others(returned, STEP_KEYS)
+    if "messages" in returned and "message_list" in returned:
+        raise WrongReturn("returned both messages and message_list; return one of them", "MSG-4")
+    _take_messages(run, link, returned.get("message_list"), "input", False)
+    _take_messages(run, link, returned.get("messages"), "input", False)
+    if "system_messages" in returned:
+        run.message_list.replace_all_system_messages(returned["system_messages"])
+    for key in STEP_OVERRIDES:
+        if key in returned:
+            slate[key] = run.models.resolve(returned[key]) if key == "model" else returned[key]  # CFG-6: replaced whole
+    return False
+
+
+def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    """`{prompt}` replaces the prompt of this call, `{response: {chunks}}` replays an answer; the first response wins (LLM-4)."""
+    if returned is None:
+        return False
+    if not isinstance(returned, dict):
+        raise WrongReturn(f"returned {_named(returned)}; return {{'prompt': ...}}, {{'response': ...}} or None", "LLM-2")
+    _refuse_others(returned, {"prompt", "response"})
+    if "prompt" in returned:
+        slate["prompt"] = returned["prompt"]
+    if "response" in returned and run.attempt.replay is None:
+        run.attempt.replay = clone(returned["response"]["chunks"])
+    return False
+
+
+def chunk(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    """The same chunk, another one, or None, which drops it and ends its chain (STR-2, STR-3)."""
+    before = slate["part"]
+    slate["part"] = returned
+    if returned is None:
+        return True
+    if returned is before:
+        return False
+    if not isinstance(returned, dict) or not isinstance(returned.get("type"), str):
+        raise WrongReturn(f"returned {_named(returned)}; return a chunk with a type, or None to drop this one", "STR-2")
+    if returned["type"] in CONTROL_CHUNKS and returned["type"] != before["type"]:
+        raise WrongReturn(f"returned a chunk of type {returned['type']!r} for one of type {before['type']!r}", "STR-4")
+    return False
+
+
+def retry_or_not(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    """`{retry: bool}` or None; the first `{retry: True}` ends the chain (ERR-3)."""
+    if returned is None:
+        return False
+    if not isinstance(returned, dict) or set(returned) != {"retry"} or not isinstance(returned["retry"], bool):
+        raise WrongReturn(f"returned {_named(returned)}; return {{'retry': True}}, {{'retry': False}} or None", "ERR-3")
+    run.attempt.recovered = run.attempt.recovered or returned["retry"]
+    return run.attempt.recovered
+
+
+def ignored(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    """Whatever processLLMResponse returns is ignored (LLM-6)."""
+    return False
+
+
+def _take_messages(run: Run, link: Link, returned: Any, source: Source, empty_keeps: bool) -> None:
+    if returned is None or returned is run.message_list:
+        return
+    if isinstance(returned, MessageList):
+        raise WrongReturn("returned a MessageList it made itself; change and return args.message_list", "MSG-12")
+    if not isinstance(returned, list):
+        raise WrongReturn(f"returned {_named(returned)}; return a list of messages, args.message_list or None", "MSG-4")
+    if returned or not empty_keeps:  # MSG-9
+        seen = link.hook.sees(run.message_list) if link.hook.sees else []
+        run.message_list.reconcile(seen, returned, source)
+
+
+def _refuse_others(returned: dict[str, Any], known: set[str] | frozenset[str]) -> None:
+    unknown = [key for key in returned if key not in known]
+    if unknown:
+        raise WrongReturn(f"returned the unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}", "MSG-4")
+
+
+def _named(value: Any) -> str:
+    return f"a value of type {type(value).__name__}"

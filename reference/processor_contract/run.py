@@ -1,0 +1,229 @@
+"""Run: everything that lives as long as one request. Nothing of it outlives the request, and no request sees another's (STA-3).
+
+Flows in: the agent's settings and the call's (`Settings`). Flows out: the one object that loop, pipeline and returns share.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .context import AbortSignal, RequestContext, TracingContext, Writer
+from .data import Chunk, Json, Message, Part, RunSummary, StepResult, Usage, add_usage, clone, new_id, no_usage
+from .errors import AttemptRejected, Cancelled, HookFailed, RunEnded, TripWire
+from .hooks import Hook
+from .message_list import MessageList
+from .processor import Processor
+from .response import Response, step_of
+
+CLIENT = "AGENT"  # the `from` of every chunk an agent sends
+
+
+@dataclass(slots=True)
+class Settings:
+    """What a request runs with: the agent's settings, overridden by the call's (CFG-4).
+
+    `inputs`, `outputs` and `errors` are the resolved arrays, the runtime's own processors included. `max_retries` is None
+    where nobody set it and there is no error processor: then a retry counts as an abort (RTY-3).
+    """
+
+    model: Any
+    models: Any
+    tools: dict[str, Any]
+    inputs: Sequence[Processor]
+    outputs: Sequence[Processor]
+    errors: Sequence[Processor]
+    max_retries: int | None
+    max_steps: int
+    stop_when: Callable[[list[StepResult]], Any] | None = None
+    tool_choice: Json = None
+    active_tools: list[str] | None = None
+    provider_options: Json = None
+    model_settings: Json = None
+    structured_output: Json = None
+
+
+@dataclass(slots=True)
+class Link:
+    """One processor's method in one chain, planned once a request. `constants` are the arguments that never change."""
+
+    hook: Hook
+    processor: Processor
+    method: Callable[[Any], Any]
+    constants: dict[str, Any]
+    wants_data: bool
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One try at one step: from processInputStep to step-finish."""
+
+    number: int
+    begun: bool = False  # step-start has passed
+    chunks: list[Chunk] = field(default_factory=list)
+    response_before: list[tuple[Message, Message]] = field(default_factory=list)
+    data_parts: list[Part] = field(default_factory=list)
+    usage: Usage = field(default_factory=no_usage)
+    finish_reason: str = "other"
+    provider_metadata: Json = None
+    model: Any = None
+    replay: list[Chunk] | None = None
+    recovered: bool = False  # an error processor asked for another attempt
+    offered: dict[str, Any] = field(default_factory=dict)  # the tools this step offers
+
+
+class Run:
+    """One request: its conversation, its processors' states, its counters and what has become of it."""
+
+    def __init__(self, settings: Settings, message_list: MessageList, request_context: RequestContext) -> None:
+        self.id = new_id()
+        self.settings = settings
+        self.models = settings.models
+        self.message_list = message_list
+        self.response = Response(message_list)
+        self.request_context = request_context
+        self.tracing_context = TracingContext()
+        self.caller_signal: AbortSignal | None = None
+        self.signal = AbortSignal()  # fires with the caller's, and when the stream is closed
+        self.plan: dict[str, list[Link]] = {}
+        self.direct_writer: Writer | None = None  # sends past the processors (DAT-4)
+        self.states: dict[str, dict[str, Any]] = {}
+        self.stream_parts: list[Chunk] = []
+        self.outbox: deque[Chunk] = deque()  # data chunks on their way to the client
+        self.woken = threading.Condition()  # something has come to the outbox, or a tool has ended
+        self.signal.on_abort(self._wake)
+        self.chain_lock = threading.RLock()  # chunks pass the chain one at a time
+        self.steps: list[StepResult] = []
+        self.step_places: list[int | None] = []
+        self.usage: Usage = no_usage()
+        self.attempt = Attempt(number=0)
+        self.retries = 0  # granted since the last accepted step, all of them (RTY-5)
+        self.api_retries = 0  # of these, to error processors
+        self.feedback: list[str] = []
+        self.system_before: dict[str | None, list[dict[str, Any]]] = {}
+        self.ending: RunEnded | HookFailed | None = None  # the first one decides (TRI-2)
+        self.tripwire: TripWire | None = None
+        self.error: BaseException | None = None
+        self.finish_reason = "other"
+        self.ended = False
+
+    # -- state -----------------------------------------------------------------------------------------------------
+
+    def state_of(self, processor_id: str) -> dict[str, Any]:
+        """The processor's own object: one per id and request, empty at first (STA-1, STA-2, STA-3, STA-6)."""
+        return self.states.setdefault(processor_id, {})
+
+    # -- chunks ----------------------------------------------------------------------------------------------------
+
+    def chunk(self, kind: str, payload: dict[str, Any]) -> Chunk:
+        """A chunk as the client gets it."""
+        return {"type": kind, "runId": self.id, "from": CLIENT, "payload": payload}  # type: ignore[typeddict-unknown-key]
+
+    def sent(self) -> Iterator[Chunk]:
+        """The data chunks that wait for the client, in order."""
+        while self.outbox:
+            yield self.outbox.popleft()
+
+    def post(self, chunk: Chunk) -> None:
+        """Puts a chunk on its way to the client, from any thread."""
+        with self.woken:
+            self.outbox.append(chunk)
+            self.woken.notify_all()
+
+    def _wake(self, reason: Any) -> None:
+        with self.woken:
+            self.woken.notify_all()
+
+    # -- ending ----------------------------------------------------------------------------------------------------
+
+    def check_cancelled(self) -> None:
+        """Raises Cancelled once the signal has fired: no further hook runs (RES-4)."""
+        if self.signal.aborted:
+            raise Cancelled(self.signal.reason)
+
+    def end_with(self, ending: RunEnded | HookFailed) -> RunEnded | HookFailed:
+        """Notes how the run ends; the first one decides. Returns the one that does."""
+        if self.ending is None:
+            self.ending = ending
+        return self.ending
+
+    def may_retry(self) -> bool:
+        """Whether the budget grants another attempt at this step (RTY-3)."""
+        return self.retries < (self.settings.max_retries or 0)
+
+    def grant_retry(self, *, feedback: str | None, to_error_processor: bool = False) -> None:
+        """Counts a granted retry and sets the response back (RTY-4)."""
+        self.retries += 1
+        self.api_retries += to_error_processor
+        if feedback is not None:
+            self.feedback.append(feedback)
+
+    # -- steps -----------------------------------------------------------------------------------------------------
+
+    def begin_attempt(self, number: int) -> Attempt:
+        """A fresh attempt, with the system messages as processInput left them (MSG-10)."""
+        self.message_list.reset_system(self.system_before)
+        self.response.begin_step()
+        self.attempt = Attempt(number)
+        return self.attempt
+
+    def reject_attempt(self) -> None:
+        """Takes out what the attempt added to the response, its data parts included (RTY-4, PER-11)."""
+        self.response.close_texts()
+        if self.attempt.begun:
+            self.message_list.reset_response(self.attempt.response_before)
+        self.response.discard(self.attempt.data_parts)
+
+    def current_step(self) -> StepResult:
+        """The step being made, from the response as it stands."""
+        self.response.flush()
+        step = step_of(self.response.parts())
+        step["finishReason"] = self.attempt.finish_reason
+        step["usage"] = dict(self.attempt.usage)  # type: ignore[typeddict-item]
+        return step
+
+    def accept_step(self) -> None:
+        """The step's `step-finish` has passed: it counts, and the retry count starts again (RTY-5)."""
+        self.steps.append(self.current_step())
+        self.step_places.append(self.response.place)
+        self.retries = self.api_retries = 0
+        self.feedback.clear()
+
+    def count_usage(self, usage: dict[str, Any]) -> None:
+        """Adds a model call's usage to the run's, accepted or not (RES-3)."""
+        add_usage(self.usage, usage)
+
+    def follow_response(self) -> None:
+        """Makes the steps say what the response says now; text that processors added counts to the last one (RES-2)."""
+        segments = self.response.segments()
+        for step, place in zip(self.steps, self.step_places):
+            now = step_of(segments[place] if place is not None and place < len(segments) else [])
+            for key in ("text", "reasoning", "toolCalls", "toolResults"):
+                step.pop(key, None)  # type: ignore[misc]
+            step.update(now)
+        if self.steps:
+            used = max((place for place in self.step_places if place is not None), default=-1) + 1
+            added = [part for segment in segments[used:] for part in segment]
+            self.steps[-1]["text"] += step_of(added)["text"] + self.response.others_text()
+
+    def summary(self) -> RunSummary:
+        """The run so far, as processOutputResult gets it: text of the accepted steps, usage of all calls."""
+        self.follow_response()
+        return {
+            "text": "".join(step["text"] for step in self.steps),
+            "usage": clone(self.usage),
+            "finishReason": self.finish_reason,
+            "steps": list(self.steps),
+        }
+
+
+def verdict(run: Run, link: Link, tripwire: TripWire) -> RunEnded:
+    """What an abort comes to: another attempt where the hook and the budget allow it, else the end of the run (RTY-1, TRI-1)."""
+    if tripwire.processor_id is None:
+        tripwire.processor_id = link.processor.id
+        tripwire.reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"
+    granted = bool(tripwire.retry) and link.hook.retries and run.may_retry()
+    return AttemptRejected(tripwire) if granted else RunEnded(tripwire)

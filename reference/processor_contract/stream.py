@@ -1,0 +1,123 @@
+"""What the caller holds: iterate the chunks, ask for the result, close.
+
+Flows in: a run and its generator of chunks. Flows out: chunks to the reader; `RunResult`, a copy of what became of the run.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+from .data import Chunk, Json, Message, StepResult, Usage, clone, no_usage
+from .errors import Cancelled, HookFailed
+from .run import Run
+
+
+@dataclass(slots=True)
+class RunResult:
+    """What became of a request, the same in both modes (RES-1).
+
+    `text` joins the accepted steps' texts; after an abort it is empty and `tripwire` holds `{reason, processorId, retry?,
+    metadata?}`. `usage` counts every model call. `error` is the provider's own exception after an unrecovered failure.
+    """
+
+    text: str = ""
+    finish_reason: str = "other"
+    usage: Usage = field(default_factory=no_usage)
+    steps: list[StepResult] = field(default_factory=list)
+    messages: list[Message] = field(default_factory=list)
+    tripwire: dict[str, Json] | None = None
+    error: BaseException | None = None
+
+    @property
+    def tool_results(self) -> list[dict[str, Any]]:
+        """The tool results of all steps."""
+        return [result for step in self.steps for result in step["toolResults"]]
+
+
+class Stream:
+    """The stream of one request: pulled by whoever reads it, computed no further than it is read.
+
+    Iterating yields the client's chunks. `result()` reads the rest and returns the `RunResult`. `close()` cancels what has not
+    happened yet; after it, one `abort` chunk is left to read. Also a context manager that closes.
+    """
+
+    def __init__(self, run: Run, chunks: Iterator[Chunk], release: Callable[[], None] = lambda: None) -> None:
+        self._run = run
+        self._chunks = chunks
+        self._release = release
+        self._started = False  # a generator that has not begun cannot be told of a cancellation: it sees the signal
+        self._pulling = threading.RLock()
+
+    @property
+    def run_id(self) -> str:
+        """The id that every chunk of this run carries."""
+        return self._run.id
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return self
+
+    def __next__(self) -> Chunk:
+        with self._pulling:
+            try:
+                if self._run.signal.aborted and self._started and not self._run.ended:
+                    return self._chunks.throw(Cancelled(self._run.signal.reason))  # type: ignore[attr-defined,no-any-return]
+                self._started = True
+                return next(self._chunks)
+            except BaseException:
+                self._release()
+                raise
+
+    def result(self) -> RunResult:
+        """Reads the stream to its end and returns what became of it.
+
+        Raises `HookFailed` where a hook failed. After an unrecovered provider failure it returns, and `error` holds it.
+        """
+        for _ in self:
+            pass
+        if isinstance(self._run.error, HookFailed):
+            raise self._run.error
+        return result_of(self._run)
+
+    @property
+    def text(self) -> str:
+        """The text of the result; reads the stream to its end."""
+        return self.result().text
+
+    def close(self) -> None:
+        """Cancels the run if it has not ended: nothing further runs, nothing is persisted (RES-4, PER-21)."""
+        self._run.signal.abort("the stream was closed")
+        if self._pulling.acquire(blocking=False):  # otherwise the thread that pulls will see the signal
+            try:
+                if not self._run.ended:
+                    self._end()
+            finally:
+                self._pulling.release()
+
+    def _end(self) -> None:
+        """Pulls the generator to its end; what it still says is left for the reader."""
+        left = list(self)
+        self._chunks = iter(left)
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+
+def result_of(run: Run) -> RunResult:
+    """A copy of what became of a run; shares nothing with it."""
+    tripped = run.tripwire is not None
+    return RunResult(
+        text="" if tripped else "".join(step["text"] for step in run.steps),  # RES-5
+        finish_reason=run.finish_reason,
+        usage=clone(run.usage),
+        steps=clone(run.steps),
+        messages=clone(run.message_list.response()),
+        tripwire=run.tripwire.payload() if run.tripwire is not None else None,
+        error=run.error,
+    )
