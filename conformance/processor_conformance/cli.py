@@ -12,11 +12,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import __version__, scenario, spec
+from . import __version__, explain, lint, scenario, spec
 from .connection import REVISION
+from .faults import SuiteError
 from .plugin import Settings, Suite, selection
-from .run import USAGE, run
-from .scenario import MODES, Item, Scenario
+from .run import SUITE_BUG, USAGE, mutants, run
+from .scenario import MODES, Item, Scenario, ScenarioError
 
 EXIT_CODES = (
     "exit codes: 0 conformant (or deviating only as known), 1 not conformant, 2 usage or nothing selected, "
@@ -36,6 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"processor-conformance: {error}", file=sys.stderr)
         return USAGE
+    except (SuiteError, ScenarioError, spec.SpecError, FileNotFoundError) as error:
+        print(f"processor-conformance: a bug of the suite: {error}", file=sys.stderr)
+        return SUITE_BUG
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -46,6 +50,16 @@ def _parser() -> argparse.ArgumentParser:
     listing = commands.add_parser("list", help="the scenarios: rule, modes, title")
     _selecting(listing)
     listing.set_defaults(does=_list)
+    showing = commands.add_parser("show", help="a scenario as a readable timeline")
+    showing.add_argument("scenario")
+    showing.add_argument("--scenarios", type=Path, metavar="DIR", help="scenarios of your own, in place of the suite's")
+    showing.set_defaults(does=_show)
+    explaining = commands.add_parser("explain", help="a rule: what holds, why, on whose word, what shows it")
+    explaining.add_argument("rule")
+    explaining.set_defaults(does=_explain)
+    linting = commands.add_parser("lint", help="check scenarios, before they check anything else (needs jsonschema)")
+    linting.add_argument("--scenarios", type=Path, metavar="DIR", help="scenarios of your own, in place of the suite's")
+    linting.set_defaults(does=_lint)
     return parser
 
 
@@ -112,6 +126,31 @@ def _list(options: argparse.Namespace) -> int:
         played = next(item.scenario for item in items if item.scenario.id == one)
         print(f"{one:<{width}}  {'+'.join(modes[one]):<15}  {played.title}")
     return 0
+
+
+def _show(options: argparse.Namespace) -> int:
+    known = {one.id: one for one in scenario.load_all(options.scenarios)}
+    name = options.scenario.partition("[")[0]
+    if name not in known:
+        raise UsageError(_unknown(name, set(known), None))
+    print("\n".join(explain.show(known[name], spec.load())))
+    return 0
+
+
+def _explain(options: argparse.Namespace) -> int:
+    rules = spec.load()
+    rule = options.rule.upper()
+    if rule not in rules:
+        raise UsageError(_unknown(rule, set(rules), None))
+    print("\n".join(explain.explain(rules[rule], scenario.load_all(), mutants())))
+    return 0
+
+
+def _lint(options: argparse.Namespace) -> int:
+    scenarios = scenario.load_all(options.scenarios)
+    problems = lint.lint(scenarios, spec.load())
+    print("\n".join(problems) if problems else f"{len(scenarios)} scenarios, nothing to say against them")
+    return 1 if problems else 0
 
 
 def chosen(scenarios: Sequence[Scenario], names: Sequence[str], mode: str | None) -> list[Item]:

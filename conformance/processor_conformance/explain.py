@@ -1,0 +1,186 @@
+"""`show` and `explain`: a scenario, or a rule, for somebody who has never seen the project.
+
+Flows in: a scenario or a rule, with what belongs to it. Flows out: lines of text.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+from . import prose
+from .report import WIDTH, Mutants
+from .scenario import Scenario
+from .spec import FAMILIES, Rule
+
+Json = Any
+LANES = {
+    "work": "what is called (hooks, tools, callbacks, the store)",
+    "client": "what the client gets (in mode stream)",
+    "provider": "what the model is asked",
+}
+WORDS = {
+    "document": "the documents",
+    "decision": "our decisions, where the documents leave it open",
+    "observed": "observation",
+}
+
+
+def show(scenario: Scenario, spec: dict[str, Rule]) -> list[str]:
+    """A scenario as a timeline: what is given, what is done, what has to be seen, in order."""
+    raw = scenario.raw
+    lines = [f"{scenario.id}  ({', '.join(scenario.modes)})", scenario.title, ""]
+    lines += _paragraph("Why it matters: ", raw.get("why", ""))
+    lines += ["", "Given", *_given(raw["given"]), "", "Done"]
+    lines += [
+        f"  {line}" for name, call in zip(scenario.run_names, scenario.calls, strict=True) for line in _call(name, call)
+    ]
+    lines += [
+        "",
+        *_looked_at(scenario.lens),
+        "",
+        "Expected: each list is complete and in order; <name> is one value throughout",
+    ]
+    for name, expected in zip(scenario.run_names, scenario.expect, strict=True):
+        lines += _expected(f"run {name}", expected)
+    lines += [line for entry in scenario.stored for line in _stored(entry)]
+    lines += ["", *_control(raw.get("twin"))]
+    for rule in scenario.rules:
+        lines += _rule(spec[rule]) if rule in spec else [rule]
+    return lines
+
+
+def _given(given: dict[str, Json]) -> list[str]:
+    lines = []
+    for name, label in (("inputProcessors", "input"), ("outputProcessors", "output"), ("errorProcessors", "error")):
+        array = given.get(name)
+        if isinstance(array, dict):
+            lines += _item(f"{label} processors: a function that {'; '.join(map(prose.clause, array['$callback']))}")
+        elif array:
+            lines += _item(f"{label} processors: {', '.join(array)}")
+    for key, processor in given.get("processors", {}).items():
+        lines += _processor(key, processor)
+    for name, tool in given.get("tools", {}).items():
+        lines += _item(f"tool {name}: {_tool(tool)}")
+    for name, clauses in given.get("callbacks", {}).items():
+        lines += _item(f"callback {name}: {'; '.join(map(prose.clause, clauses)) or 'answers neutrally'}")
+    for number, turn in enumerate(given.get("model", ()), 1):
+        lines += _item(f"model call {number}: the model {prose.turn(turn)}")
+    told = ("inputProcessors", "outputProcessors", "errorProcessors", "processors", "tools", "callbacks", "model")
+    return lines + [
+        line for key, value in given.items() if key not in told for line in _item(f"{key}: {prose.template(value)}")
+    ]
+
+
+def _processor(key: str, processor: dict[str, Json]) -> list[str]:
+    plain = {name: value for name, value in processor.items() if not isinstance(value, list)}
+    about = f" ({', '.join(f'{name} {prose.plain(value)}' for name, value in plain.items())})" if plain else ""
+    lines = _item(f"processor {key}{about}")
+    for hook, clauses in processor.items():
+        if isinstance(clauses, list):
+            texts = [prose.clause(clause) for clause in clauses] or ["only listens"]
+            lines += [line for text in texts for line in _item(f"{hook}: {text}", 4)]
+    return lines
+
+
+def _tool(tool: dict[str, Json]) -> str:
+    execute = tool.get("execute", [])
+    if execute is False:
+        return "the client's own, not executed here"
+    return "; ".join(map(prose.clause, execute)) or "returns {ok: true}"
+
+
+def _call(name: str, call: dict[str, Json]) -> list[str]:
+    text = f"run {name}: the agent is asked {prose.template(call['input'])}"
+    text += f", together with the other calls of {call['together']!r}" if "together" in call else ""
+    text += f", with {prose.template(call['options'])}" if "options" in call else ""
+    lines = textwrap.wrap(text, WIDTH - 4, subsequent_indent="    ")
+    lines += [
+        f"  model call {number}: the model {prose.turn(turn)}" for number, turn in enumerate(call.get("model", ()), 1)
+    ]
+    if "reading" in call:
+        lines.append(f"  the client {', then '.join(prose.operation(step) for step in call['reading'])}")
+    return lines
+
+
+def _looked_at(lens: dict[str, Json]) -> list[str]:
+    names = [*lens.get("work", ()), *(f"chunk {name}" for name in lens.get("chunks", ()))]
+    text = ", ".join(names) if names else "everything"
+    only = f"; of these only where {prose.pattern(lens['when'])}" if "when" in lens else ""
+    return _paragraph("Looked at: ", text + only)
+
+
+def _expected(run: str, expected: dict[str, Json]) -> list[str]:
+    lines = []
+    for lane, about in LANES.items():
+        if lane in expected:
+            lines.append(f"  {run}, {about}")
+            patterns = expected[lane] if isinstance(expected[lane], list) else [expected[lane]]
+            for number, wanted in enumerate(patterns, 1):
+                lines += _item(f"{number}. {prose.event(wanted)}", 4)
+            lines += [] if patterns else ["    nothing"]
+    if "outcome" in expected:
+        lines += [f"  {run}, its outcome", *_item(prose.pattern(expected["outcome"]), 4)]
+    return lines
+
+
+def _stored(entry: dict[str, Json]) -> list[str]:
+    messages = entry["messages"]
+    texts = [prose.pattern(one) for one in messages] if isinstance(messages, list) else [prose.pattern(messages)]
+    lines = [f"  the store at the end, thread {entry['thread']} of {entry['resource']}"]
+    return lines + [line for text in texts or ["nothing"] for line in _item(text, 4)]
+
+
+def _control(twin: dict[str, str] | None) -> list[str]:
+    if not twin:
+        return []
+    if "self" in twin:
+        return [*_paragraph("It is its own control: ", twin["self"]), ""]
+    return [*_paragraph(f"Its control, {twin['of']}, shows the same present: ", twin["edit"]), ""]
+
+
+def _rule(rule: Rule) -> list[str]:
+    lines = [f"Rule {rule.id} · {rule.title}  ({rule.level}; {'; '.join(rule.sources)})", *_indented(rule.statement)]
+    return lines + _indented(f"Intent: {rule.intent}") if rule.intent else lines
+
+
+def explain(rule: Rule, scenarios: Sequence[Scenario], mutants: Mutants | None) -> list[str]:
+    """A rule: what holds, what for, on whose word, what shows it, what breaks it."""
+    lines = [f"{rule.id} · {rule.title}", f"{rule.level}, a rule of {FAMILIES.get(rule.family, rule.family)}", ""]
+    lines += [*_indented(rule.statement), ""]
+    lines += _paragraph("What for: ", rule.intent) if rule.intent else []
+    lines += _paragraph("Why so: ", rule.why) if rule.why else []
+    lines += _paragraph("On whose word: ", "; ".join(map(_whose, rule.sources)))
+    lines += _paragraph("Holds in: ", " and ".join(rule.revisions))
+    lines += _paragraph("Seen at: ", "; ".join(rule.seen_at)) if rule.seen_at else []
+    shown = [one for one in scenarios if rule.id in one.rules]
+    lines += ["", "Shown by" if shown else "No scenario shows it."]
+    lines += [f"  {one.id}  ({', '.join(one.modes)})\n    {one.title}" for one in shown]
+    broken = sorted(name for name, own in mutants.rules.items() if own == rule.id) if mutants else list(rule.broken_by)
+    lines += (
+        ["", "Broken variants of the reference that it catches", *(f"  {name}" for name in broken)] if broken else []
+    )
+    return [*lines, "", f"Try it: processor-conformance run {rule.id} --impl 'your adapter'"]
+
+
+def _whose(source: str) -> str:
+    word, _, rest = source.partition(" ")
+    return f"{WORDS.get(word, word)} ({rest})" if rest else WORDS.get(word, word)
+
+
+def _item(text: str, indent: int = 2) -> list[str]:
+    start = " " * indent
+    return textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=start + "    ", break_on_hyphens=False)
+
+
+def _paragraph(label: str, text: str) -> list[str]:
+    return textwrap.wrap(label + text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _indented(text: str) -> list[str]:
+    return [
+        line
+        for piece in text.split("\n")
+        for line in textwrap.wrap(piece, WIDTH, initial_indent="  ", subsequent_indent="  ")
+    ]

@@ -1,0 +1,261 @@
+"""Refuses scenarios that could not fail, or that say something other than they seem to.
+
+Flows in: all scenarios and the rules of SPEC.md. Flows out: one line for each problem, `<scenario id>: what is wrong`.
+The checks are the table at the end: a docstring each.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from . import schema
+from .match import compare, named
+from .pattern import OPERATORS, PatternError, operator
+from .scenario import RULE, Scenario, objects
+from .scripts import HOOKS
+from .spec import Rule, family
+from .trace import Trace
+
+Json = Any
+NAME = re.compile(rf"({RULE.pattern})-[a-z0-9]+(-[a-z0-9]+)*")
+TAGS = {"$undefined", "$date", "$bigint", "$circular", "$function", "$object", "$error", "$literal"}
+CALLBACKS = ("prepareStep", "stopWhen", "onViolation", "inputProcessors", "outputProcessors", "errorProcessors")
+WORK = {*HOOKS, "tool", *CALLBACKS, "store/read", "store/write"}
+NEGATIVE = ("$absent", "$not")
+
+
+def lint(scenarios: Sequence[Scenario], spec: dict[str, Rule]) -> list[str]:
+    """Every problem of every scenario, and of all together."""
+    found: list[str] = []
+    for scenario in scenarios:
+        try:
+            found += [f"{scenario.id}: {problem}" for check in CHECKS for problem in check(scenario)]
+            found += [f"{scenario.id}: {problem}" for problem in _rules(scenario, spec)]
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            found.append(f"{scenario.id}: it is not in the form of a scenario: {type(error).__name__}: {error}")
+    return found + _twins(scenarios) + _doubles(scenarios)
+
+
+def _form(scenario: Scenario) -> Iterator[str]:
+    """It is as schemas/scenario.json says."""
+    problem = schema.scenario_problem(scenario.raw)
+    if problem:
+        yield problem
+
+
+def _name(scenario: Scenario) -> Iterator[str]:
+    """The file is called after its first rule."""
+    match = NAME.fullmatch(scenario.id)
+    if not match or match[1] != scenario.rule:
+        yield f"its name is not {scenario.rule or '<RULE>'}-<words-with-hyphens>"
+
+
+def _rules(scenario: Scenario, spec: dict[str, Rule]) -> Iterator[str]:
+    """Its rules are in SPEC.md, and hold in the revisions it is for."""
+    for rule in scenario.rules:
+        if rule not in spec:
+            yield f"SPEC.md has no rule {rule}"
+        elif not set(scenario.revisions) <= set(spec[rule].revisions):
+            yield f"{rule} holds in {' and '.join(spec[rule].revisions)} only; say so in 'revision'"
+
+
+def _title(scenario: Scenario) -> Iterator[str]:
+    """The title says what holds, and `why` what a user suffers where it does not."""
+    if not scenario.title or re.search(r"\bshould\b", scenario.title, re.I) or scenario.title.endswith("."):
+        yield "its title says what holds, without 'should' and without a full stop"
+    if not scenario.raw.get("why"):
+        yield "'why' is missing: what a user suffers where this is broken"
+
+
+def _can_fail(scenario: Scenario) -> Iterator[str]:
+    """In every mode something is expected that an empty trace lacks."""
+    if len(scenario.expect) != len(scenario.calls):
+        yield f"it has {len(scenario.calls)} runs and {len(scenario.expect)} expectations"
+        return
+    for mode in scenario.modes:
+        try:
+            if compare(scenario, Trace(scenario.id, mode)).divergence is None:
+                yield f"in mode {mode} a trace without any event fits it; expect something that must come"
+        except PatternError as error:
+            yield str(error)
+
+
+def _lens(scenario: Scenario) -> Iterator[str]:
+    """Each lane that is compared has a lens, and nothing is expected outside it."""
+    lens = scenario.lens
+    yield from (f"lens: there is no work event {name!r}" for name in lens.get("work", ()) if name not in WORK)
+    for key, lane in (("work", "work"), ("chunks", "client")):
+        expected = [event for run in scenario.expect for event in _events(run.get(lane, []))]
+        if any(lane in run for run in scenario.expect) and key not in lens:
+            yield f"it expects something of the {lane} lane, but its lens has no {key!r}"
+        elif lane == "client" and "stream" not in scenario.modes and expected:
+            yield "the client lane is compared in mode stream only, in which it is not played"
+        for name in {_selected_by(event) for event in expected} - {None, *lens.get(key, ())} if key in lens else ():
+            yield f"{name!r} is expected but not in its lens, so it is never seen"
+
+
+def _events(lane: Json) -> Iterator[Json]:
+    """The event patterns of a lane, those inside `$unordered` and `$oneOf` too."""
+    for pattern in [lane] if isinstance(lane, dict) else lane:
+        word = operator(pattern)
+        if word in ("$unordered", "$oneOf"):
+            yield from _events(pattern[word])
+        else:
+            yield pattern
+
+
+def _selected_by(event: dict[str, Json]) -> str | None:
+    """The name under which a lens selects such an event, where the pattern fixes it."""
+    if "tool" in event:
+        return "tool"
+    if "opened" in event:
+        return "opened"
+    if "store" in event:
+        return f"store/{event['store']}"
+    name = event.get("hook", event.get("callback", event.get("type")))
+    return name if isinstance(name, str) else None
+
+
+def _patterns(scenario: Scenario) -> Iterator[str]:
+    """No pattern matches whatever comes."""
+    for inner in objects([*_expected(scenario), scenario.lens.get("when", {})]):
+        for key in inner:
+            if key.startswith("$") and key not in OPERATORS and key not in TAGS:
+                yield f"{key} is no pattern"
+        word = operator(inner)
+        if word in ("$contains", "$oneOf", "$unordered") and not inner[word]:
+            yield f"{json.dumps(inner)} says nothing"
+        if word in ("$any", "$absent") and inner[word] is not True:
+            yield f"{word} is written {{{word!r}: true}}"
+    for value in _bare_values(_expected(scenario)):
+        if value == {}:
+            yield "{} matches any object; write {'$any': true} or {'$exact': {}}"
+
+
+def _bare_values(value: Json) -> Iterator[Json]:
+    """Every value inside, but those below `$exact`, where an object means no more and no less than it says."""
+    yield value
+    if isinstance(value, dict) and "$exact" not in value:
+        for inner in value.values():
+            yield from _bare_values(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _bare_values(inner)
+
+
+def _names(scenario: Scenario) -> Iterator[str]:
+    """Every label that `after` names is there, and every bound name is used again."""
+    events = [
+        event
+        for run in scenario.expect
+        for lane in ("work", "client", "provider")
+        for event in _events(run.get(lane, []))
+    ]
+    labels = [event["label"] for event in events if "label" in event]
+    after = {label for event in events for label in named(event.get("after", ()))}
+    yield from (f"after: there is no label {label!r}" for label in sorted(after - set(labels)))
+    yield from (f"label {label!r} is used by nothing" for label in sorted(set(labels) - after))
+    yield from (f"label {label!r} is given twice" for label in {label for label in labels if labels.count(label) > 1})
+    inside = list(objects(_expected(scenario)))
+    bound = [inner["$bind"] for inner in inside if "$bind" in inner]
+    apart = {inner["$differs"] for inner in inside if "$differs" in inner}
+    yield from (
+        f"'$bind': {name!r} stands alone and so matches anything"
+        for name in sorted(set(bound) - apart)
+        if bound.count(name) < 2
+    )
+    yield from (f"'$differs': {name!r} is bound nowhere" for name in sorted(apart - set(bound)))
+
+
+def _modes(scenario: Scenario) -> Iterator[str]:
+    """A scripted reader is for mode stream."""
+    if "generate" in scenario.modes and any("reading" in call for call in scenario.calls):
+        yield "'reading' is for mode stream only; say so in 'modes'"
+
+
+def negative(scenario: Scenario) -> bool:
+    """Whether it expects that something is not there."""
+    expected = _expected(scenario)
+    return any(key in inner for inner in objects(expected) for key in NEGATIVE) or [] in list(_bare_values(expected))
+
+
+def _expected(scenario: Scenario) -> list[Json]:
+    """All that is expected, as one value."""
+    return [scenario.raw[key] for key in ("expect", "stored") if key in scenario.raw]
+
+
+def _twins(scenarios: Sequence[Scenario]) -> list[str]:
+    """A negative scenario has a positive control that differs from it by one edit, or is its own."""
+    known = {scenario.id: scenario for scenario in scenarios}
+    found = []
+    for scenario in scenarios:
+        twin = scenario.raw.get("twin")
+        if twin is None and negative(scenario):
+            found.append(
+                f"{scenario.id}: it expects that something is absent and names no 'twin' that shows it present"
+            )
+        if twin and "self" not in twin:
+            found += [f"{scenario.id}: {problem}" for problem in _twin(scenario, known.get(twin.get("of", "")), twin)]
+    return found
+
+
+def _twin(scenario: Scenario, twin: Scenario | None, said: dict[str, str]) -> Iterator[str]:
+    if twin is None:
+        yield f"its twin {said.get('of')!r} is not there"
+        return
+    if negative(twin) and "self" not in twin.raw.get("twin", {}):
+        yield f"its twin {twin.id} expects an absence itself"
+    if not said.get("edit"):
+        yield "its twin's 'edit' is missing: what differs, in words"
+    count = sum(edits(scenario.raw.get(part), twin.raw.get(part)) for part in ("given", "run"))
+    if count != 1:
+        yield f"its twin {twin.id} differs by {count} edits of 'given' and 'run', not by one"
+
+
+def edits(one: Json, other: Json) -> int:
+    """How many subtrees have to be added, removed or changed to make the one value the other."""
+    if one == other:
+        return 0
+    if isinstance(one, dict) and isinstance(other, dict):
+        shared = sum(edits(one[key], other[key]) for key in one.keys() & other.keys())
+        count = shared + len(one.keys() ^ other.keys())
+        return count if any(one[key] == other.get(key) for key in one) else 1
+    if isinstance(one, list) and isinstance(other, list):
+        return _list_edits(one, other)
+    return 1
+
+
+def _list_edits(one: list[Json], other: list[Json]) -> int:
+    """The least number of edits between two lists: elements added, removed or edited."""
+    before = list(range(len(other) + 1))
+    for count, element in enumerate(one, 1):
+        row = [count]
+        for place, candidate in enumerate(other):
+            row.append(min(before[place + 1] + 1, row[place] + 1, before[place] + edits(element, candidate)))
+        before = row
+    return before[-1]
+
+
+def _doubles(scenarios: Sequence[Scenario]) -> list[str]:
+    """No two scenarios say the same, and a folder has one family."""
+    seen: dict[str, str] = {}
+    folders: dict[str, str] = {}
+    found = []
+    for scenario in scenarios:
+        said = json.dumps(
+            [scenario.raw.get(key) for key in ("given", "run", "lens", "expect", "stored", "modes")], sort_keys=True
+        )
+        if seen.setdefault(said, scenario.id) != scenario.id:
+            found.append(f"{scenario.id}: it says the same as {seen[said]}")
+        own = family(scenario.rule)
+        if folders.setdefault(scenario.family, own) != own:
+            found.append(f"{scenario.id}: the folder {scenario.family} is for {folders[scenario.family]}, not {own}")
+    return found
+
+
+CHECKS: tuple[Callable[[Scenario], Iterator[str]], ...] = (
+    _form, _name, _title, _can_fail, _lens, _patterns, _names, _modes,
+)  # fmt: skip
