@@ -8,6 +8,7 @@ which every waiting request then raises.
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import json
 import threading
@@ -132,7 +133,7 @@ class Peer:
 
     def _waited(self, timeout: float) -> str:
         if self.patience_ends is not None and self.patience_ends <= time.monotonic():
-            return "although much time was given, and messages kept coming"
+            return "although messages kept coming for as long as a play may take"
         return f"within {timeout:g} s"
 
     def _last_words(self) -> str:
@@ -203,8 +204,8 @@ class Peer:
             self._workers.run(lambda: self._serve(name, method, job, receiver))
 
     def _answered(self, name: str | None, message: dict[str, Json]) -> None:
-        pending = self._pending.pop(name, None) if name is not None else None
-        if pending is None:
+        pending = self._pending.get(name) if name is not None else None
+        if name is None or pending is None:
             ours = name is not None and name[:1] == "r" and name[1:].isdigit() and 0 < int(name[1:]) <= self._sent
             what = f"{name!r}, which was answered before" if ours else f"{name!r}, which nobody asked"
             why = f" ({_reason(message['error'])})" if "error" in message else ""
@@ -217,7 +218,8 @@ class Peer:
         if pending.arrived is not None:
             pending.arrived(message["result"])
         pending.result = message["result"]
-        pending.answered.release()
+        if self._pending.pop(name, None) is not None:  # it is still waited for
+            pending.answered.release()
 
     def _check(self, definition: str, value: Json, what: str) -> None:
         problem = schema.problem(definition, value, strict=self._strict)
@@ -315,6 +317,10 @@ class Workers:
 
 def decode(line: bytes) -> dict[str, Json]:
     """The message in a line; raises AdapterFault (`garbage`) when it is none."""
+    if not line.strip():
+        raise AdapterFault("garbage", "an empty line")
+    if line.startswith(codecs.BOM_UTF8):
+        raise AdapterFault("garbage", "a line that begins with a byte order mark")
     try:
         message = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as error:

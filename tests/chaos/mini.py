@@ -1,8 +1,8 @@
 """A miniature implementation with its adapter: enough of an agent loop to try the play engine on, and no more.
 
-It is not the contract. It calls the hooks it knows in a plausible order, keeps live objects by token, and speaks every method of
-the protocol. `connect` drives it in this process; run as a program it speaks over its stdin and stdout, with a thread for
-each run. `alone.py` is the same without threads, `misbehaving.py` has the ways to go wrong.
+It is not the contract. It calls the hooks it knows in a plausible order, keeps live objects by token, and speaks
+every method of the protocol. `connect` drives it in this process; run as a program it speaks over its stdin and
+stdout, with a thread for each run. `alone.py` is the same without threads, `misbehaving.py` has the ways to go wrong.
 """
 
 from __future__ import annotations
@@ -151,9 +151,9 @@ class Mini:
         try:
             return {"outcome": self.loop(run)}
         except Failed as failed:
-            error = failed.error
-            raised = {"name": error.get("name", "Error"), "message": error["message"], "token": error.get("token", "t0")}
-            return {"outcome": {"raised": [raised], "at": "start"}}
+            error = {"name": "Error", "token": "t0", **failed.error}
+            raised = [{key: error[key] for key in ("name", "message", "token")}]
+            return {"outcome": {"raised": raised, "at": "start"}}
 
     def run_read(self, params: Json) -> Json:
         run = self.runs[params["run"]]
@@ -292,7 +292,8 @@ class Mini:
             self.ask("store/write", run=run.name, **place, messages=run.messages)
             run.session.store.setdefault((place["thread"], place["resource"]), []).extend(run.messages)
         self.chunk(run, {"type": "finish", "payload": {"finishReason": "stop"}})
-        return {"text": "".join(texts), "finishReason": "stop", "usage": {}, "steps": [{"text": text} for text in texts]}
+        steps = [{"text": text} for text in texts]
+        return {"text": "".join(texts), "finishReason": "stop", "usage": {}, "steps": steps}
 
     def step(self, run: Run) -> tuple[str, list[Json]]:
         text, calls = "", []
@@ -324,8 +325,8 @@ class Mini:
             raise Failed(answer["error"])
         parts: list[Json] = answer.get("parts", [])
         for entry in answer.get("content", []):
-            kind, payload = ("text-delta", {"id": "0", "text": entry["text"]}) if "text" in entry else (entry["type"], entry)
-            parts.append({"type": kind, "payload": payload})
+            text = {"type": "text-delta", "payload": {"id": "0", "text": entry.get("text")}}
+            parts.append(text if "text" in entry else {"type": entry["type"], "payload": entry})
         while answer.get("pull") and not run.cancelled.is_set():
             following = self.ask("model/next", run=run.name, call=call)
             if "error" in following:
@@ -370,18 +371,21 @@ def connect(send: Callable[[str], None]) -> Callable[[str], None]:
     return Mini(send).receive
 
 
-def out(line: str, lock: threading.Lock = threading.Lock()) -> None:
+WRITING = threading.Lock()
+
+
+def out(line: str) -> None:
     """Writes a line to stdout, whole."""
-    with lock:
+    with WRITING:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
 
 
-def main() -> None:
-    mini = Mini(out)
+def speak(mini: Mini) -> None:
+    """Drives an adapter over stdin and stdout until stdin ends."""
     for line in sys.stdin:
         mini.receive(line)
 
 
 if __name__ == "__main__":
-    main()
+    speak(Mini(out))

@@ -1,0 +1,219 @@
+"""Adapters that misbehave: each gets the fault it is promised, in time, and the next play can go on."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from processor_conformance import player
+from processor_conformance.connection import Adapter, AdapterDidNotStart, AdapterFault
+from processor_conformance.player import play
+
+Json = Any
+HERE = {"PYTHONPATH": str(Path(__file__).parent)}
+TIMEOUT = 1.0
+SCENARIO: dict[str, Json] = {
+    "given": {
+        "processors": {"counter": {"processOutputStream": []}},
+        "outputProcessors": ["counter"],
+        "tools": {"look": {}},
+        "model": [{"toolCalls": [{"id": "c1", "name": "look", "args": {}}]}, {"text": ["he", "llo"]}],
+    },
+    "run": [{"input": "first"}],
+}
+AT_START = {
+    "hangs-at-start": ("hung", "no answer to initialize within 1 s; it wrote nothing at all"),
+    "dies-at-start": ("died", "ended with exit code 3 without having written anything"),
+    "stops-in-hello": ("hung", """its last words were half a line: '{"jsonrpc": "2.0", "id": "r1", "res'"""),
+    "greets": ("garbage", "no JSON (Expecting value: line 1 column 1 (char 0)): 'Welcome to the adapter!'"),
+    "speaks-protocol-two": ("breach", "it speaks protocol 2, this runner speaks 1"),
+    "refuses-protocol-one": ("breach", "answered initialize with an error: ValueError: I speak protocols 2 and 3"),
+    "invents-a-capability": ("breach", "it declares what is no capability of the protocol: telepathy"),
+    "forgets-its-name": ("breach", "the answer to initialize: 'implementation' is missing"),
+}
+IN_RUN = {
+    "hangs-in-run": ("hung", "no answer to run/start within 1 s; the last line it wrote: "),
+    "dies-in-run": ("died", "ended with exit code 1 while run/start was unanswered"),
+    "is-killed-in-run": ("died", "was ended by SIGKILL while run/start was unanswered"),
+    "dies-in-a-line": ("died", """in the middle of a line: '{"jsonrpc": "2.0", "method": "stream/ch'"""),
+    "dies-before-its-child": ("died", "ended with exit code 1 and left run/start unanswered"),
+    "closes-its-output": ("died", "closed its stdout but still runs while run/start was unanswered"),
+    "prints-in-run": ("garbage", "'calling the model now'"),
+    "writes-an-empty-line": ("garbage", "an empty line"),
+    "writes-a-list": ("garbage", "a line that is no JSON object: '[1, 2]'"),
+    "writes-na-n": ("garbage", "NaN is not JSON"),
+    "writes-half-a-character": ("garbage", "a line that is not UTF-8 (byte 68)"),
+    "writes-a-byte-order-mark": ("garbage", "byte order mark"),
+    "forgets-the-version": ("breach", 'a message without "jsonrpc": "2.0"'),
+    "answers-twice": ("breach", "which was answered before"),
+    "answers-nobody": ("breach", "an answer to 'r999', which nobody asked"),
+    "answers-with-an-error": ("breach", "answered run/start with an error: KeyError: 'what is a run?'"),
+    "answers-with-nothing": ("breach", "the answer to run/start: 'outcome' or 'opened' is missing"),
+    "uses-a-handle-twice": ("breach", "the handle 'same' is used twice"),
+    "invents-a-method": ("breach", "'hook/skip' is no request of the protocol"),
+    "invents-a-run": ("breach", "model/next names the run 'another', which was never started"),
+    "invents-a-hook": ("breach", "calls processAPIError of processor 'counter', which has no such hook"),
+    "counts-its-requests": ("breach", "the id 7 is not a text"),
+    "leaves-out-tokens": ("breach", "tool/call params: 'tokens' is missing"),
+    "stops-reading": ("hung", "no answer to run/start within 1 s"),
+    "never-ends": ("hung", "does not come to an end: 250 model calls"),
+}
+
+
+def program(name: str, *arguments: str, **options: Any) -> Adapter:
+    return Adapter([sys.executable, "-m", f"chaos.{name}", *arguments], env=HERE, **options)
+
+
+@pytest.fixture
+def start(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """Makes an adapter that goes wrong in one way."""
+    made: list[Adapter] = []
+
+    def starting(way: str, **options: Any) -> Adapter:
+        made.append(program("misbehaving", way, **{"timeout": TIMEOUT, **options}))
+        return made[-1]
+
+    yield starting
+    began = time.monotonic()
+    for adapter in made:
+        adapter.close()
+    assert time.monotonic() - began < 7
+
+
+@pytest.mark.parametrize("way", AT_START)
+def test_fault_at_start(start: Any, way: str) -> None:
+    kind, message = AT_START[way]
+    with pytest.raises(AdapterDidNotStart) as caught:
+        start(way).start()
+    assert (kind, True) == (caught.value.kind, message in caught.value.message), caught.value.message
+
+
+@pytest.mark.parametrize("way", IN_RUN)
+def test_fault_in_run(start: Any, way: str) -> None:
+    kind, message = IN_RUN[way]
+    began = time.monotonic()
+    with pytest.raises(AdapterFault) as caught:
+        play(start(way), way, SCENARIO, "stream", timeout=TIMEOUT)
+    assert (kind, True) == (caught.value.kind, message in caught.value.message), caught.value.message
+    assert time.monotonic() - began < 4 * TIMEOUT
+
+
+def test_a_fault_carries_the_trace_so_far(start: Any) -> None:
+    with pytest.raises(AdapterFault) as caught:
+        play(start("dies-in-run"), "x", SCENARIO, "stream", timeout=TIMEOUT)
+    assert caught.value.trace is not None
+    assert [event.name for event in caught.value.trace.events] == ["start"]
+
+
+def test_after_a_fault_the_next_play_gets_a_new_process(start: Any) -> None:
+    adapter = start("uses-a-handle-twice")
+    for _ in range(2):
+        with pytest.raises(AdapterFault, match="is used twice"):
+            play(adapter, "x", SCENARIO, "stream", timeout=TIMEOUT)
+
+
+def test_last_words_on_stderr_are_kept(start: Any) -> None:
+    adapter = start("dies-at-start")
+    with pytest.raises(AdapterDidNotStart):
+        adapter.start()
+    assert adapter.stderr_tail == "cannot find my framework"
+
+
+def test_a_flood_on_stderr_blocks_nothing(start: Any) -> None:
+    adapter = start("floods-stderr", timeout=20.0)
+    trace = play(adapter, "x", SCENARIO, "stream", timeout=20.0)
+    adapter.close()
+    assert (trace.outcomes["0"]["text"], len(adapter.stderr_tail.splitlines())) == ("hello", 40)
+
+
+def test_an_adapter_that_ignores_shutdown_is_ended(start: Any) -> None:
+    adapter = start("ignores-shutdown")
+    adapter.start()
+    began = time.monotonic()
+    adapter.close()
+    assert not adapter.ended_by_itself
+    assert 2 < time.monotonic() - began < 5  # a second each for shutdown and SIGTERM, then SIGKILL
+
+
+def test_a_talkative_adapter_is_ended_too(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(player, "LONGEST", 2)
+    with pytest.raises(AdapterFault, match="no answer to run/start although messages kept coming") as caught:
+        play(start("drips"), "x", SCENARIO, "stream", timeout=TIMEOUT)
+    assert caught.value.kind == "hung"
+
+
+def test_a_full_check_only_where_it_is_asked_for(start: Any) -> None:
+    scenario = {**SCENARIO, "run": [{"input": "first", "reading": [{"read": 1}]}]}
+    with pytest.raises(AdapterFault, match="the answer to run/read: /chunks/0: 'type' is a required property"):
+        play(start("sends-a-chunk-without-type", strict=True), "x", scenario, "stream", timeout=TIMEOUT)
+
+
+def test_what_comes_after_the_end_is_refused_and_kept_out_of_the_trace(start: Any) -> None:
+    adapter = start("calls-after-the-end")
+    trace = play(adapter, "x", SCENARIO, "stream", timeout=TIMEOUT)
+    adapter.close()
+    assert [event.name for event in trace.lane("0", "provider")] == ["model", "model"]
+    assert adapter.stragglers == [("model/call", "run-2")]
+    assert adapter.stderr_tail.startswith("refused: the run run-2 is over")
+
+
+def test_what_comes_after_the_outcome_belongs_to_the_run_and_is_marked(start: Any) -> None:
+    trace = play(start("calls-after-the-outcome"), "x", SCENARIO, "stream", timeout=TIMEOUT)
+    assert [event.late for event in trace.lane("0", "provider")] == [False, False, True]
+
+
+def test_an_adapter_that_does_not_read_blocks_nobody(start: Any) -> None:
+    scenario = {**SCENARIO, "run": [{"input": "x" * 10_000_000}]}
+    with pytest.raises(AdapterFault, match="no answer to run/start within 1 s"):
+        play(start("stops-reading"), "x", scenario, "stream", timeout=TIMEOUT)
+
+
+def test_line_ends_of_windows_are_no_fault(start: Any) -> None:
+    trace = play(start("ends-lines-like-windows"), "x", SCENARIO, "stream", timeout=TIMEOUT)
+    assert trace.outcomes["0"]["text"] == "hello"
+
+
+@pytest.mark.parametrize("command", ["/no/such/program", "", ["/no/such/program"], "python:no.such.module:connect"])
+def test_what_cannot_be_started(command: Any) -> None:
+    with pytest.raises(AdapterDidNotStart, match="cannot be"):
+        Adapter(command).start()
+
+
+@pytest.mark.parametrize("name", ["mini", "alone"])
+def test_huge_messages_in_both_directions_never_block(name: str) -> None:
+    huge = "x" * 300_000
+    copies = [{"op": "set", "at": "state/huge", "value": huge}, {"op": "read", "at": "state/huge"}]
+    scenario = {
+        "given": {
+            "processors": {"echo": {"processInput": [{"do": copies}], "processOutputStream": []}},
+            "inputProcessors": ["echo"],
+            "outputProcessors": ["echo"],
+            "model": [{"text": [huge, huge]}],
+        },
+        "run": [{"input": huge, **({"together": "all"} if name == "mini" else {})} for _ in range(4)],
+    }
+    adapter = program(name, timeout=20.0)
+    try:
+        trace = play(adapter, "x", scenario, "stream", timeout=20.0)
+    finally:
+        adapter.close()
+    assert [2 * len(huge)] * 4 == [len(trace.outcomes[str(run)]["text"]) for run in range(4)]
+    assert [huge] * 4 == [event.data["did"][1]["value"] for event in trace.events if event.name == "processInput"]
+
+
+def test_an_adapter_without_threads_serves_while_it_waits() -> None:
+    read = {"do": [{"op": "read", "at": "part/type"}]}
+    processors = {"counter": {"processOutputStream": [read]}}
+    scenario = {"given": {**SCENARIO["given"], "processors": processors}, "run": SCENARIO["run"]}
+    adapter = program("alone", timeout=TIMEOUT)
+    trace = play(adapter, "x", scenario, "stream", timeout=TIMEOUT)
+    adapter.close()
+    hooks = [event.data for event in trace.events if event.name == "processOutputStream"]
+    assert hooks
+    assert [[{"value": hook["part"]["type"]}] for hook in hooks] == [hook["did"] for hook in hooks]
+    assert adapter.ended_by_itself
