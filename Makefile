@@ -49,7 +49,7 @@ demo: suite ## a run with a word counter, a filter and a guardrail, as a timelin
 	@$(PY) examples/demo.py
 
 mutants: dev ## break the reference in every known way and see each noticed
-	@$(PY) -m mutants $(ARGS)
+	@PYTHONPATH=tests $(PY) -m mutants $(ARGS)
 
 coverage: dev ## how much of the reference's code the suite reaches through the protocol alone
 	@rm -f .coverage .coverage.*
