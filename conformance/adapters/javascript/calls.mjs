@@ -6,8 +6,8 @@ import { decode, encode, forget, operate, pick, token } from './values.mjs';
 
 const data = ['messages', 'systemMessages', 'state', 'stepNumber', 'steps', 'model', 'tools', 'toolChoice',
   'activeTools', 'providerOptions', 'modelSettings', 'structuredOutput', 'prompt', 'chunks', 'warnings', 'request',
-  'rawResponse', 'fromCache', 'part', 'streamParts', 'finishReason', 'providerMetadata', 'toolCalls', 'text', 'usage', 'toolName',
-  'toolCallId', 'args', 'result', 'providerExecuted', 'error', 'retryCount', 'violation'];
+  'rawResponse', 'fromCache', 'part', 'streamParts', 'finishReason', 'providerMetadata', 'toolCalls', 'text', 'usage',
+  'toolName', 'toolCallId', 'args', 'result', 'providerExecuted', 'error', 'retryCount', 'violation'];
 const withBehaviour = ['messageList', 'writer', 'abort', 'abortSignal', 'requestContext'];
 const tokened = ['state', 'messageList', 'requestContext', 'abortSignal', 'writer', 'error'];
 const calls = new Map();

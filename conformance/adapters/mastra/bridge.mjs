@@ -173,15 +173,16 @@ async function openMemory({ stored = [], ...options }) {
   const list = guard('listMessages', 'store/read');
   const everything = { page: 0, perPage: false, orderBy: { field: 'createdAt', direction: 'ASC' } };
   const read = (threadId, resourceId) => list({ threadId, resourceId, ...everything }).then(view);
-  return { memory: new Memory({ storage, options }), read };
+  return { memory: new Memory({ storage, options }), read, options };
 }
 
 // ---- Calls, as a user makes them
 
-function callOptions({ requestContext, signal, callbacks = [], ...options }, chain, controller) {
+function callOptions({ memory, requestContext, signal, callbacks = [], ...options }, chain, remember, controller) {
   return {
     ...decode(options),
     ...pick(chains, options, chain),
+    ...(memory && { memory: { ...memory, options: remember } }), // read-only is an option of a call
     ...(requestContext && { requestContext: new RequestContext(Object.entries(decode(requestContext))) }),
     ...(signal && { abortSignal: controller.signal }),
     ...Object.fromEntries(callbacks.map(name => [name, callback(name)])),
@@ -209,7 +210,7 @@ serve({
     const named = keys => keys.map(key => processors.get(key));
     const chain = keys => (keys.$callback ? async args => named(await callback(keys.$callback)(args)) : named(keys));
     for (const id of ids) models.set(id, makeModel(id));
-    const { memory, read: stored } = remembers ? await openMemory(remembers) : {};
+    const { memory, read: stored, options: remember } = remembers ? await openMemory(remembers) : {};
     const agent = new Agent({
       id: session, name: session, instructions: given.instructions ?? '', model: models.get(ids[0]), memory,
       tools: Object.fromEntries((given.tools ?? []).map(tool => [tool.name, makeTool(tool)])),
@@ -217,7 +218,7 @@ serve({
       ...pick(['maxProcessorRetries'], given),
       defaultOptions: pick(['maxSteps'], given),
     });
-    sessions.set(session, { agent, chain, stored });
+    sessions.set(session, { agent, chain, stored, remember });
   },
   'session/close'({ session }) {
     sessions.delete(session);
@@ -226,10 +227,10 @@ serve({
     forgetCalls();
   },
   'run/start'({ session, run, mode, input, reading, options = {} }) {
-    const { agent, chain } = sessions.get(session);
+    const { agent, chain, remember } = sessions.get(session);
     const open = { controller: new AbortController() };
     runs.set(run, open);
-    const settings = callOptions(options, chain, open.controller);
+    const settings = callOptions(options, chain, remember, open.controller);
     async function start() {
       if (mode === 'generate') return outcomeOf(await agent.generate(decode(input), settings));
       open.stream = await agent.stream(decode(input), settings);
