@@ -13,7 +13,7 @@ PRODUCT = (ROOT / "reference", ROOT / "conformance")
 PROGRAMS = (".py", ".mjs", ".js", ".sh")
 
 # The order of the reference, top to bottom: a module imports only modules above it. A name that is a folder stands for
-# all modules in it, which may import one another.
+# all modules in it, which may import one another; `__init__` is the package's front.
 ORDER = (
     "errors",
     "data",
@@ -22,6 +22,7 @@ ORDER = (
     "processor",
     "returns",
     "hooks",
+    "response",
     "run",
     "pipeline",
     "prompt",
@@ -33,6 +34,7 @@ ORDER = (
     "loop",
     "stream",
     "agent",
+    "__init__",
     "adapter",
 )
 MAY_START_THREADS = ("tools.py", "stream.py", "adapter/", "models/server.py")

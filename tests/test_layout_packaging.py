@@ -69,12 +69,9 @@ def vendored(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-def isolated(program: str, stdin: str = "") -> str:
-    """What the program prints in a Python that sees neither site-packages nor the environment."""
-    command = [sys.executable, "-I", "-S", "-c", program]
-    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=30, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    return done.stdout
+def isolated(program: str) -> list[str]:
+    """The command for a program in a Python that sees neither site-packages nor the environment."""
+    return [sys.executable, "-I", "-S", "-c", program]
 
 
 def test_the_wheel_holds_the_two_packages_and_the_suites_data(wheel: Path) -> None:
@@ -125,13 +122,25 @@ def test_the_source_distribution_is_the_whole_project(unpacked_sdist: Path) -> N
 
 
 def test_a_copy_of_the_reference_under_another_name_answers_a_request(vendored: str) -> None:
-    assert isolated(PLAIN_REQUEST.format(folder=vendored)) == "HELLO\n"
+    program = isolated(PLAIN_REQUEST.format(folder=vendored))
+
+    done = subprocess.run(program, capture_output=True, text=True, timeout=30, check=False)
+
+    assert (done.stderr, done.stdout) == ("", "HELLO\n")
 
 
 def test_a_copy_of_the_reference_speaks_the_protocol(vendored: str) -> None:
     params = {"protocols": [1], "revision": "nine-hook"}
     request = json.dumps({"jsonrpc": "2.0", "id": "r1", "method": "initialize", "params": params}) + "\n"
+    program = isolated(ADAPTER.format(folder=vendored))
 
-    answer = json.loads(isolated(ADAPTER.format(folder=vendored), request).splitlines()[0])
+    with subprocess.Popen(program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as adapter:
+        assert adapter.stdin
+        assert adapter.stdout
+        adapter.stdin.write(request)
+        adapter.stdin.flush()
+        answer = json.loads(adapter.stdout.readline())
+        adapter.stdin.close()
+        code = adapter.wait(timeout=5)
 
-    assert (answer["id"], answer["result"]["protocol"]) == ("r1", 1)
+    assert (answer["id"], answer["result"]["protocol"], code) == ("r1", 1, 0)
