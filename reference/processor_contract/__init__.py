@@ -1,11 +1,22 @@
-"""The contract of agent processors, in pure standard-library Python. Start reading at `agent.py`; SPEC.md has the rules."""
+"""The contract of agent processors, in pure standard-library Python. Start reading at `agent.py`; SPEC.md has the
+rules.
+"""
 
 from __future__ import annotations
 
 from .agent import Agent, CallOptions
 from .context import AbortSignal, RequestContext, Writer
 from .data import text_of
-from .errors import APICallError, Cancelled, ContractError, HookFailed, InvalidAgent, InvalidMessage, TripWire, WrongReturn
+from .errors import (
+    APICallError,
+    Cancelled,
+    ContractError,
+    HookFailed,
+    InvalidAgent,
+    InvalidMessage,
+    TripWire,
+    WrongReturn,
+)
 from .memory import Memory
 from .message_list import MessageList
 from .models import Model, ModelRequest

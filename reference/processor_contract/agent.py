@@ -1,13 +1,14 @@
 """Agent: the front door.
 
-Flows in: settings of the agent, then of each call. Flows out: `generate()` returns a `RunResult`, `stream()` a `Stream`.
+Flows in: settings of the agent, then of each call. Flows out: `generate()` returns a `RunResult`, `stream()` a
+`Stream`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any
 
 from .context import AbortSignal, RequestContext
 from .data import Message, StepResult, clone
@@ -23,8 +24,8 @@ from .run import Run, Settings
 from .stream import RunResult, Stream, result_of
 from .tools import Tool
 
-Processors = Union[Sequence[Any], Callable[[RequestContext], Sequence[Any]]]
-Input = Union[str, Message, Iterable[Message]]
+Processors = Sequence[Any] | Callable[[RequestContext], Sequence[Any]]
+Input = str | Message | Iterable[Message]
 PREPARE_STEP_ID = "prepare-step"
 RESERVED_IDS = (HISTORY_ID, PREPARE_STEP_ID)
 DEFAULT_MAX_STEPS = 5
@@ -44,9 +45,9 @@ class PrepareStep(Processor):
 class CallOptions:
     """What one call may bring; what is None is the agent's (CFG-4).
 
-    `thread` and `resource` name the conversation to remember; `context` are messages for this request only; `system` is a
-    further system message. `prepare_step` gets what processInputStep gets and may return what it may. `stop_when` gets the steps
-    so far whenever the loop would go on.
+    `thread` and `resource` name the conversation to remember; `context` are messages for this request only; `system`
+    is a further system message. `prepare_step` gets what processInputStep gets and may return what it may. `stop_when`
+    gets the steps so far whenever the loop would go on.
     """
 
     input_processors: Processors | None = None
@@ -69,9 +70,9 @@ class CallOptions:
 class Agent:
     """A model with tools, memory and processors, for any number of requests at once.
 
-    `model` is a model or the id of one in `models`. The three arrays hold processors, or are functions of the request context
-    that return them. `max_processor_retries` caps the retries at one step; unset it is 10 with error processors, else none.
-    Raises `InvalidAgent` for what cannot work.
+    `model` is a model or the id of one in `models`. The three arrays hold processors, or are functions of the request
+    context that return them. `max_processor_retries` caps the retries at one step; unset it is 10 with error
+    processors, else none. Raises `InvalidAgent` for what cannot work.
     """
 
     def __init__(
@@ -105,8 +106,8 @@ class Agent:
     def generate(self, input: Input, **options: Any) -> RunResult:
         """Runs a request to its end. Options are the fields of `CallOptions`.
 
-        Raises the provider's error where nobody recovered it, `HookFailed`, `Cancelled`. An abort is no exception: it is in
-        `result.tripwire`.
+        Raises the provider's error where nobody recovered it, `HookFailed`, `Cancelled`. An abort is no exception: it
+        is in `result.tripwire`.
         """
         stream = self.stream(input, **options)
         for _ in stream:
@@ -140,7 +141,9 @@ class Agent:
         if options.system is not None:
             message_list.add_system(options.system, "user-provided")
         message_list.add(clone(list(options.context)), "context")
-        message_list.add(input if isinstance(input, str) else clone(input if isinstance(input, dict) else list(input)), "input")
+        message_list.add(
+            input if isinstance(input, str) else clone(input if isinstance(input, dict) else list(input)), "input"
+        )
         run = Run(self._settings(options, context), message_list, context)
         run.caller_signal = options.abort_signal
         plan(run)
@@ -182,7 +185,9 @@ class Agent:
             return []  # PER-24
         if options.thread is None or options.resource is None:
             missing = "thread" if options.thread is None else "resource"
-            raise InvalidAgent(f"memory needs a thread and a resource; {missing} is missing: give both, or neither", "PER-24")
+            raise InvalidAgent(
+                f"memory needs a thread and a resource; {missing} is missing: give both, or neither", "PER-24"
+            )
         return [MessageHistory(self._memory, options.thread, options.resource)]
 
 
@@ -208,8 +213,12 @@ def check_array(array: str, processors: Sequence[Any]) -> None:
     for processor in processors:
         identity = getattr(processor, "id", None)
         if not isinstance(identity, str) or not identity:
-            raise InvalidAgent(f"{type(processor).__name__} in {array}_processors has no id; give it a text as `id`", "CFG-2")
+            raise InvalidAgent(
+                f"{type(processor).__name__} in {array}_processors has no id; give it a text as `id`", "CFG-2"
+            )
         if identity in RESERVED_IDS:
             raise InvalidAgent(f"processor id {identity!r} is the runtime's own; choose another", "CFG-3")
         if not any(callable(getattr(processor, name, None)) for name in wanted):
-            raise InvalidAgent(f"processor {identity!r} has none of the hooks of {array}_processors: {', '.join(wanted)}", "CFG-2")
+            raise InvalidAgent(
+                f"processor {identity!r} has none of the hooks of {array}_processors: {', '.join(wanted)}", "CFG-2"
+            )

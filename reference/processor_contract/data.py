@@ -94,7 +94,9 @@ def clone(value: Any) -> Any:
 
 
 def jsonable(value: Any) -> Any:
-    """A copy that JSON can hold: cycles become a marker text, dates ISO text; what JSON cannot hold is dropped (TOOL-4)."""
+    """A copy that JSON can hold: cycles become a marker text, dates ISO text; what JSON cannot hold is dropped
+    (TOOL-4).
+    """
     return _jsonable(value, ())
 
 

@@ -33,7 +33,9 @@ class HookFailed(ContractError):
 
     def __init__(self, processor: str, hook: str, cause: BaseException) -> None:
         rule = getattr(cause, "rule", None) or "ERR-9"
-        super().__init__(f"processor {processor!r} failed in {hook}: {cause}", None if f"[{rule}]" in str(cause) else rule)
+        super().__init__(
+            f"processor {processor!r} failed in {hook}: {cause}", None if f"[{rule}]" in str(cause) else rule
+        )
         self.rule = rule
         self.processor = processor
         self.hook = hook
@@ -64,7 +66,9 @@ class APICallError(ContractError):
 
 
 class ProviderFailed(ContractError):
-    """The provider's stream ended in a failure that is no exception of its own: an error part, or finish reason `error`."""
+    """The provider's stream ended in a failure that is no exception of its own: an error part, or finish reason
+    `error`.
+    """
 
 
 class Cancelled(ContractError):
@@ -84,7 +88,12 @@ class TripWire(Exception):
     rule = "TRI-1"
 
     def __init__(
-        self, reason: str | None = None, *, retry: bool | None = None, metadata: Any = None, processor_id: str | None = None
+        self,
+        reason: str | None = None,
+        *,
+        retry: bool | None = None,
+        metadata: Any = None,
+        processor_id: str | None = None,
     ) -> None:
         super().__init__(reason or "")
         self.reason = reason or ""

@@ -1,7 +1,7 @@
 """The steps of a run, in SPEC order.
 
-Flows in: a run whose hooks are planned. Flows out: the client's chunks, one generator for a request, pulled by its reader; what
-became of the run stands in the run.
+Flows in: a run whose hooks are planned. Flows out: the client's chunks, one generator for a request, pulled by its
+reader; what became of the run stands in the run.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ def input_phase(run: Run) -> None:
 
 
 def stream_of(run: Run) -> Chunks:
-    """The client's chunks: `start`, the steps, `finish`; or how it ended instead, always with one terminal chunk (STR-1)."""
+    """The client's chunks: `start`, the steps, `finish`; or how it ended instead, always with one terminal chunk
+    (STR-1).
+    """
     try:
         run.check_cancelled()
         yield run.chunk("start", {})
@@ -142,7 +144,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": list(run.steps)}
     prompt = call(run, "process_llm_request", slate)["prompt"]
     return ModelRequest(
-        prompt=clone(prompt),
+        prompt=clone(prompt) if run.plan["process_llm_request"] else prompt,  # a processor may have kept its own
         tools=[tool.described() for tool in attempt.offered.values()],
         tool_choice=chosen["tool_choice"],
         settings=chosen["model_settings"],
@@ -217,7 +219,9 @@ def finished(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
 def failed_part(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
     """An error part in mid-stream: held back until recovery is ruled out (ERR-4)."""
     error = payload.get("error")
-    raise CallFailed(error if isinstance(error, BaseException) else ProviderFailed(f"the model's stream failed: {error}"))
+    raise CallFailed(
+        error if isinstance(error, BaseException) else ProviderFailed(f"the model's stream failed: {error}")
+    )
 
 
 def nothing(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
@@ -300,7 +304,9 @@ def examine_result(run: Run, info: dict[str, Any], result: Json, provider_execut
 
 
 def settle_provider_result(run: Run, payload: dict[str, Any]) -> None:
-    """A result the provider itself made, in mid-stream: the hook sees the raw value, everything after it the new one (TOOL-9)."""
+    """A result the provider itself made, in mid-stream: the hook sees the raw value, everything after it the new one
+    (TOOL-9).
+    """
     part = run.message_list.find_invocation(payload["toolCallId"])
     args = part["toolInvocation"]["args"] if part is not None else payload.get("args")
     info = {"toolCallId": payload["toolCallId"], "toolName": payload["toolName"], "args": args}
@@ -344,7 +350,7 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     yield from run.sent()
     if not (attempt.recovered and granted):
         return False
-    run.response.discard(attempt.data_parts)
+    run.response.reject(attempt.data_parts)  # those that the error processors sent
     attempt.finish_reason = "retry"
     yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
     run.grant_retry(feedback=feedback, to_error_processor=True)
@@ -352,7 +358,9 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
 
 
 def surface(run: Run, attempt: Attempt, error: BaseException) -> Chunks:
-    """A failure that nobody recovered: `error`, then `step-finish`; the run goes on to its end with reason `error` (ERR-6)."""
+    """A failure that nobody recovered: `error`, then `step-finish`; the run goes on to its end with reason `error`
+    (ERR-6).
+    """
     run.error = error
     run.finish_reason = attempt.finish_reason = "error"
     yield from passed(run, run.chunk("error", {"error": described(error)}), plainly=True)
@@ -363,7 +371,9 @@ def surface(run: Run, attempt: Attempt, error: BaseException) -> Chunks:
 
 
 def passed(run: Run, chunk: Chunk, *, plainly: bool = False) -> Chunks:
-    """A chunk of the runtime's own, through processOutputStream to the client; `plainly`: a retry asked for there is an abort."""
+    """A chunk of the runtime's own, through processOutputStream to the client; `plainly`: a retry asked for there is
+    an abort.
+    """
     try:
         result = through_stream(run, chunk)
     except AttemptRejected as rejected:
@@ -387,5 +397,3 @@ def ending_payload(attempt: Attempt) -> dict[str, Any]:
 def described(error: BaseException) -> dict[str, Any]:
     """An exception as chunks carry it."""
     return {"name": type(error).__name__, "message": str(error)}
-
-

@@ -16,7 +16,9 @@ HISTORY_ID = "message-history"
 
 @dataclass(slots=True)
 class Memory:
-    """How an agent remembers. `last_messages`: how many are recalled (None: all). `read_only`: recall, save nothing (PER-23)."""
+    """How an agent remembers. `last_messages`: how many are recalled (None: all). `read_only`: recall, save nothing
+    (PER-23).
+    """
 
     storage: Storage
     last_messages: int | None = 10

@@ -6,13 +6,13 @@ Flows in: messages (from the caller, the store, processors and the model). Flows
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, Union, get_args
+from typing import Any, Literal, get_args
 
 from .data import Message, Part, clone, joined_text, new_id, now
 from .errors import InvalidMessage, WrongReturn
 
 Source = Literal["input", "response", "memory", "context"]
-Messages = Union[str, Message, Iterable[Message]]
+Messages = str | Message | Iterable[Message]
 SOURCES = get_args(Source)
 ROLES = ("user", "assistant", "system", "signal")
 
@@ -61,8 +61,8 @@ class Views:
 class MessageList:
     """The conversation of one run: messages in order, each with a source, and system messages apart from them.
 
-    `input` and `response` messages are stored, `memory` and `context` ones are not (PER-1, PER-12, PER-13). The list holds
-    what it is given: whoever puts something in makes the copy (PER-25).
+    `input` and `response` messages are stored, `memory` and `context` ones are not (PER-1, PER-12, PER-13). The list
+    holds what it is given: whoever puts something in makes the copy (PER-25).
     """
 
     def __init__(self, thread: str | None = None, resource: str | None = None, ids: Callable[[], str] = new_id) -> None:
@@ -161,7 +161,8 @@ class MessageList:
     def update_tool_invocation(self, part: Part) -> bool:
         """Sets state and result of the tool invocation that has the part's `toolCallId`, keeping its args (TOOL-2).
 
-        `part` is `{"type": "tool-invocation", "toolInvocation": {toolCallId, state, result, ...}}`. Says whether there was one.
+        `part` is `{"type": "tool-invocation", "toolInvocation": {toolCallId, state, result, ...}}`. Says whether there
+        was one.
         """
         update = part["toolInvocation"]
         found = self.find_invocation(update["toolCallId"])
@@ -182,9 +183,9 @@ class MessageList:
     def reconcile(self, view: Sequence[Message], returned: Sequence[Message], source: Source) -> None:
         """Makes the list say what a hook returned for its view of it (MSG-4).
 
-        Ids missing from `returned` are removed, known ids replaced, new ones added with `source` behind their predecessor.
-        Messages outside the view never move; only a changed order puts the returned ones together, at the view's first
-        place. Raises `InvalidMessage`, `WrongReturn` for an id that comes twice.
+        Ids missing from `returned` are removed, known ids replaced, new ones added with `source` behind their
+        predecessor. Messages outside the view never move; only a changed order puts the returned ones together, at the
+        view's first place. Raises `InvalidMessage`, `WrongReturn` for an id that comes twice.
         """
         messages = self._as_messages(returned)
         for system in [message for message in messages if message["role"] == "system"]:
@@ -282,7 +283,9 @@ class MessageList:
         return message
 
     def response_state(self, *, deep: bool) -> list[tuple[Message, Message]]:
-        """The response messages as they are now, to set them back to; not deep: only what is added since can be undone."""
+        """The response messages as they are now, to set them back to; not deep: only what is added since can be
+        undone.
+        """
         return [(message, clone(message) if deep else _shallow(message)) for message in self.response()]
 
     def reset_response(self, state: list[tuple[Message, Message]]) -> None:

@@ -1,7 +1,7 @@
 """The one loop that calls hooks.
 
-Flows in: a run, the name of a hook and a slate, the values that the chain's processors hand on to each other. Flows out: the
-slate as the chain left it; or RunEnded, AttemptRejected, HookFailed, Cancelled.
+Flows in: a run, the name of a hook and a slate, the values that the chain's processors hand on to each other. Flows
+out: the slate as the chain left it; or RunEnded, AttemptRejected, HookFailed, Cancelled.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Processor, and one argument class per hook.
 
-Flows in: nothing. Flows out: the classes that `hooks.py` puts into the table. A hook has a writer, a state or an abort signal
-exactly when its argument class has that field.
+Flows in: nothing. Flows out: the classes that `hooks.py` puts into the table. A hook has a writer, a state or an abort
+signal exactly when its argument class has that field.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from .message_list import MessageList
 class Processor:
     """One object with any of the nine hooks: subclass it and define the hooks wanted (CFG-1).
 
-    `id` identifies it: processors with one id share one state within a request (STA-2). `name` and `description` are for
-    readers of traces. With `process_data_parts` its `process_output_stream` also gets `data-*` chunks (DAT-3). Where
-    `on_violation` is set, it is called with `{processorId, message, detail}` once for every abort (TRI-5).
+    `id` identifies it: processors with one id share one state within a request (STA-2). `name` and `description` are
+    for readers of traces. With `process_data_parts` its `process_output_stream` also gets `data-*` chunks (DAT-3).
+    Where `on_violation` is set, it is called with `{processorId, message, detail}` once for every abort (TRI-5).
     """
 
     id: str
@@ -65,7 +65,9 @@ class InputArgs(HookArgs):
 
 @dataclass(slots=True)
 class InputStepArgs(HookArgs):
-    """processInputStep: in every step, before the prompt is made. All but the first four may be overridden for the step."""
+    """processInputStep: in every step, before the prompt is made. All but the first four may be overridden for the
+    step.
+    """
 
     messages: list[Message]
     message_list: MessageList
@@ -112,7 +114,9 @@ class APIErrorArgs(HookArgs):
 
 @dataclass(slots=True)
 class OutputStreamArgs(HookArgs):
-    """processOutputStream: on every chunk. `stream_parts` are copies of all chunks of the request so far, this one included."""
+    """processOutputStream: on every chunk. `stream_parts` are copies of all chunks of the request so far, this one
+    included.
+    """
 
     part: Chunk
     stream_parts: list[Chunk]
@@ -123,7 +127,9 @@ class OutputStreamArgs(HookArgs):
 
 @dataclass(slots=True)
 class LLMResponseArgs(HookArgs):
-    """processLLMResponse: when the answer is complete. `chunks` are the provider's, or the cache's, as they came (LLM-5)."""
+    """processLLMResponse: when the answer is complete. `chunks` are the provider's, or the cache's, as they came
+    (LLM-5).
+    """
 
     chunks: list[Chunk]
     model: Any

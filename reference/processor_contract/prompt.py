@@ -1,7 +1,7 @@
 """Messages to prompt: the conversation in the LanguageModelV2 form that providers take.
 
-Flows in: system messages, feedback, messages. Flows out: a prompt that shares nothing with them, so that no change of it can
-reach the list or the store (PER-7).
+Flows in: system messages, feedback, messages. Flows out: a prompt that shares nothing with them, so that no change of
+it can reach the list or the store (PER-7).
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ NEVER_SENT = ("step-start", "source", "error")
 
 
 def to_prompt(system: Sequence[dict[str, Any]], feedback: Sequence[str], messages: Sequence[Message]) -> Prompt:
-    """System messages, then feedback on rejected attempts (RTY-6), then the messages; a prompt of none is an error (LLM-3)."""
+    """System messages, then feedback on rejected attempts (RTY-6), then the messages; a prompt of none is an error
+    (LLM-3).
+    """
     prompt: Prompt = [clone(message) for message in system]
     prompt += [{"role": "system", "content": f"The previous answer was not accepted: {reason}"} for reason in feedback]
     for message in messages:

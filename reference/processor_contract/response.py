@@ -1,7 +1,7 @@
 """Response: what the model says becomes parts of the conversation, step by step.
 
-Flows in: chunks that have passed processOutputStream. Flows out: parts of this run's response messages, and what each step's
-parts add up to. A later step begins with a `step-start` part where the message already holds an earlier one.
+Flows in: chunks that have passed processOutputStream. Flows out: parts of this run's response messages, and what each
+step's parts add up to. A later step begins with a `step-start` part where the message already holds an earlier one.
 """
 
 from __future__ import annotations
@@ -21,18 +21,29 @@ class Response:
         self._list = message_list
         self._own: set[str] = set()
         self._open: dict[tuple[str, str], tuple[Part, list[str]]] = {}
-        self._begun = False
+        self._begun = False  # the current attempt has a part
+        self._current = ""  # the id of the message it stands in
+        self._mark: Part | None = None  # the step-start part that the current attempt began with
+        self._accepted = 0  # steps that left parts
         message_list.before_reading = self.flush
 
-    def begin_step(self) -> None:
+    def begin_attempt(self) -> None:
         """What comes now belongs to a new attempt at a step."""
         self.close_texts()
         self._begun = False
+        self._mark = None
 
-    @property
-    def place(self) -> int | None:
-        """Which of `segments()` the current attempt fills; None as long as it has no part."""
-        return len(self.segments()) - 1 if self._begun else None
+    def accept(self) -> int | None:
+        """The current attempt counts; returns which of `segments()` it filled, None where it left no part."""
+        if not self._begun:
+            return None
+        self._accepted += 1
+        return self._accepted - 1
+
+    def reject(self, data_parts: list[Part]) -> None:
+        """Takes the current attempt's data parts out, and the mark of its beginning."""
+        self._discard([*data_parts, *([self._mark] if self._mark is not None else [])])
+        self.begin_attempt()
 
     def segments(self) -> list[list[Part]]:
         """The parts that the model's steps left in the response, one list for each step that left any."""
@@ -44,7 +55,10 @@ class Response:
 
     def parts(self) -> list[Part]:
         """The parts of the current attempt."""
-        return self.segments()[-1] if self._begun else []
+        if not self._begun:
+            return []
+        current = [message for message in self._list.live("response") if message["id"] == self._current]
+        return last_segment(current[0]["content"].get("parts", [])) if current else []
 
     def others_text(self) -> str:
         """The text of response messages that processors added."""
@@ -80,8 +94,7 @@ class Response:
         parts.insert(place, part)
         return part
 
-    def discard(self, unwanted: list[Part]) -> None:
-        """Takes these very parts out of the response."""
+    def _discard(self, unwanted: list[Part]) -> None:
         for message in self._list.live("response"):
             parts = message["content"].get("parts", [])
             parts[:] = [part for part in parts if not any(part is one for one in unwanted)]
@@ -102,7 +115,10 @@ class Response:
         key = (kind, payload.get("id", ""))
         entry = self._open.get(key)
         if entry is None:
-            part: Part = {"type": kind, kind: ""}  # {"type": "text", "text": ...}, {"type": "reasoning", "reasoning": ...}
+            part: Part = {
+                "type": kind,
+                kind: "",
+            }  # {"type": "text", "text": ...}, {"type": "reasoning", "reasoning": ...}
             self._append(part)
             entry = self._open[key] = (part, [])
         entry[1].append(payload["text"])  # joined when someone looks: a text that grows by `+=` costs its square
@@ -119,11 +135,13 @@ class Response:
         """The parts of the message that model output goes to, with this attempt's beginning marked."""
         message = self._list.open_response()
         self._own.add(message["id"])
+        self._current = message["id"]
         parts = message["content"].setdefault("parts", [])
         if not self._begun:
             self._begun = True
             if parts:
-                parts.append(dict(STEP_START))
+                self._mark = dict(STEP_START)
+                parts.append(self._mark)
         return parts
 
 
@@ -145,6 +163,14 @@ def split_at_step_start(parts: list[Part]) -> list[list[Part]]:
         else:
             segments[-1].append(part)
     return segments
+
+
+def last_segment(parts: list[Part]) -> list[Part]:
+    """The parts behind the last beginning of a step."""
+    first = len(parts)
+    while first and parts[first - 1].get("type") != "step-start":
+        first -= 1
+    return parts[first:]
 
 
 def step_of(parts: list[Part]) -> StepResult:

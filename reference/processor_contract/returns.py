@@ -1,7 +1,7 @@
 """What each kind of return value does: one function for each kind, named in the table of `hooks.py`.
 
-Flows in: a run, the link that returned, the slate of its chain (the values its processors hand on to each other) and what was
-returned. Flows out: changes to the slate and the list, and True where the chain stops.
+Flows in: a run, the link that returned, the slate of its chain (the values its processors hand on to each other) and
+what was returned. Flows out: changes to the slate and the list, and True where the chain stops.
 """
 
 from __future__ import annotations
@@ -19,7 +19,15 @@ if TYPE_CHECKING:
 Slate = dict[str, Any]
 Returns = Callable[["Run", "Link", Slate, Any], bool]
 
-STEP_OVERRIDES = ("model", "tools", "tool_choice", "active_tools", "provider_options", "model_settings", "structured_output")
+STEP_OVERRIDES = (
+    "model",
+    "tools",
+    "tool_choice",
+    "active_tools",
+    "provider_options",
+    "model_settings",
+    "structured_output",
+)
 STEP_KEYS = frozenset({*STEP_OVERRIDES, "messages", "message_list", "system_messages"})
 
 
@@ -60,11 +68,15 @@ def step_overrides(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
 
 
 def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
-    """`{prompt}` replaces the prompt of this call, `{response: {chunks}}` replays an answer; the first response wins (LLM-4)."""
+    """`{prompt}` replaces the prompt of this call, `{response: {chunks}}` replays an answer; the first response wins
+    (LLM-4).
+    """
     if returned is None:
         return False
     if not isinstance(returned, dict):
-        raise WrongReturn(f"returned {_named(returned)}; return {{'prompt': ...}}, {{'response': ...}} or None", "LLM-2")
+        raise WrongReturn(
+            f"returned {_named(returned)}; return {{'prompt': ...}}, {{'response': ...}} or None", "LLM-2"
+        )
     _refuse_others(returned, {"prompt", "response"})
     if "prompt" in returned:
         slate["prompt"] = returned["prompt"]

@@ -1,6 +1,8 @@
-"""Run: everything that lives as long as one request. Nothing of it outlives the request, and no request sees another's (STA-3).
+"""Run: everything that lives as long as one request. Nothing of it outlives the request, and no request sees another's
+(STA-3).
 
-Flows in: the agent's settings and the call's (`Settings`). Flows out: the one object that loop, pipeline and returns share.
+Flows in: the agent's settings and the call's (`Settings`). Flows out: the one object that loop, pipeline and returns
+share.
 """
 
 from __future__ import annotations
@@ -26,8 +28,8 @@ CLIENT = "AGENT"  # the `from` of every chunk an agent sends
 class Settings:
     """What a request runs with: the agent's settings, overridden by the call's (CFG-4).
 
-    `inputs`, `outputs` and `errors` are the resolved arrays, the runtime's own processors included. `max_retries` is None
-    where nobody set it and there is no error processor: then a retry counts as an abort (RTY-3).
+    `inputs`, `outputs` and `errors` are the resolved arrays, the runtime's own processors included. `max_retries` is
+    None where nobody set it and there is no error processor: then a retry counts as an abort (RTY-3).
     """
 
     model: Any
@@ -166,7 +168,7 @@ class Run:
     def begin_attempt(self, number: int) -> Attempt:
         """A fresh attempt, with the system messages as processInput left them (MSG-10)."""
         self.message_list.reset_system(self.system_before)
-        self.response.begin_step()
+        self.response.begin_attempt()
         self.attempt = Attempt(number)
         return self.attempt
 
@@ -175,7 +177,7 @@ class Run:
         self.response.close_texts()
         if self.attempt.begun:
             self.message_list.reset_response(self.attempt.response_before)
-        self.response.discard(self.attempt.data_parts)
+        self.response.reject(self.attempt.data_parts)
 
     def current_step(self) -> StepResult:
         """The step being made, from the response as it stands."""
@@ -188,7 +190,7 @@ class Run:
     def accept_step(self) -> None:
         """The step's `step-finish` has passed: it counts, and the retry count starts again (RTY-5)."""
         self.steps.append(self.current_step())
-        self.step_places.append(self.response.place)
+        self.step_places.append(self.response.accept())
         self.retries = self.api_retries = 0
         self.feedback.clear()
 
@@ -199,7 +201,7 @@ class Run:
     def follow_response(self) -> None:
         """Makes the steps say what the response says now; text that processors added counts to the last one (RES-2)."""
         segments = self.response.segments()
-        for step, place in zip(self.steps, self.step_places):
+        for step, place in zip(self.steps, self.step_places, strict=True):
             now = step_of(segments[place] if place is not None and place < len(segments) else [])
             for key in ("text", "reasoning", "toolCalls", "toolResults"):
                 step.pop(key, None)  # type: ignore[misc]
@@ -221,7 +223,9 @@ class Run:
 
 
 def verdict(run: Run, link: Link, tripwire: TripWire) -> RunEnded:
-    """What an abort comes to: another attempt where the hook and the budget allow it, else the end of the run (RTY-1, TRI-1)."""
+    """What an abort comes to: another attempt where the hook and the budget allow it, else the end of the run (RTY-1,
+    TRI-1).
+    """
     if tripwire.processor_id is None:
         tripwire.processor_id = link.processor.id
         tripwire.reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"

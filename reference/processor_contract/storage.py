@@ -1,6 +1,7 @@
 """Stores: where finished requests are kept.
 
-Flows in: the messages of one request, at once. Flows out: the last messages of a thread, as copies, in the order they were stored.
+Flows in: the messages of one request, at once. Flows out: the last messages of a thread, as copies, in the order they
+were stored.
 """
 
 from __future__ import annotations

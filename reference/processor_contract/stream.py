@@ -1,6 +1,7 @@
 """What the caller holds: iterate the chunks, ask for the result, close.
 
-Flows in: a run and its generator of chunks. Flows out: chunks to the reader; `RunResult`, a copy of what became of the run.
+Flows in: a run and its generator of chunks. Flows out: chunks to the reader; `RunResult`, a copy of what became of the
+run.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ from .run import Run
 class RunResult:
     """What became of a request, the same in both modes (RES-1).
 
-    `text` joins the accepted steps' texts; after an abort it is empty and `tripwire` holds `{reason, processorId, retry?,
-    metadata?}`. `usage` counts every model call. `error` is the provider's own exception after an unrecovered failure.
+    `text` joins the accepted steps' texts; after an abort it is empty and `tripwire` holds `{reason, processorId,
+    retry?, metadata?}`. `usage` counts every model call. `error` is the provider's own exception after an unrecovered
+    failure.
     """
 
     text: str = ""
@@ -41,8 +43,8 @@ class RunResult:
 class Stream:
     """The stream of one request: pulled by whoever reads it, computed no further than it is read.
 
-    Iterating yields the client's chunks. `result()` reads the rest and returns the `RunResult`. `close()` cancels what has not
-    happened yet; after it, one `abort` chunk is left to read. Also a context manager that closes.
+    Iterating yields the client's chunks. `result()` reads the rest and returns the `RunResult`. `close()` cancels what
+    has not happened yet; after it, one `abort` chunk is left to read. Also a context manager that closes.
     """
 
     def __init__(self, run: Run, chunks: Iterator[Chunk], release: Callable[[], None] = lambda: None) -> None:
@@ -105,7 +107,9 @@ class Stream:
     def __enter__(self) -> Stream:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
 

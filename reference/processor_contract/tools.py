@@ -1,6 +1,7 @@
 """Tools: definitions, and the calls of one step run side by side, their outcomes in call order.
 
-Flows in: the calls that processOutputStep let pass. Flows out: the data chunks that tools send meanwhile, then the outcomes.
+Flows in: the calls that processOutputStep let pass. Flows out: the data chunks that tools send meanwhile, then the
+outcomes.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ class ToolContext:
 
 @dataclass(slots=True)
 class Tool:
-    """Something the model may call. `execute(args)` or `execute(args, context)` answers; None: the client answers itself.
+    """Something the model may call. `execute(args)` or `execute(args, context)` answers; None: the client answers
+    itself.
 
-    `parameters` is the JSON schema of the arguments, shown to the model. A tool that takes a context runs on a thread of its
-    own, because it may send chunks while it works.
+    `parameters` is the JSON schema of the arguments, shown to the model. A tool that takes a context runs on a thread
+    of its own, because it may send chunks while it works.
     """
 
     name: str

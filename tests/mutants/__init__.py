@@ -1,8 +1,8 @@
 """Broken variants of the reference: what holds the suite to account.
 
-Flows in: nothing. Flows out: `MUTANTS`, by name. Each breaks one rule on purpose, in the way a plausible misreading would, and a
-scenario of that very rule has to notice. A mutant is a function that makes its changes through a `Patch`; its docstring says what
-somebody got wrong. `python -m mutants` plays them.
+Flows in: nothing. Flows out: `MUTANTS`, by name. Each breaks one rule on purpose, in the way a plausible misreading
+would, and a scenario of that very rule has to notice. A mutant is a function that makes its changes through a `Patch`;
+its docstring says what somebody got wrong. `python -m mutants` plays them.
 """
 
 from __future__ import annotations

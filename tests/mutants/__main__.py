@@ -1,8 +1,9 @@
 """`python -m mutants`: breaks the reference in every known way and looks whether the suite notices.
 
-A mutant is killed when a scenario of its own rule fails, by its own expectation or by an invariant of that rule, at something the rule
-governs: a play that only hangs, crashes or cannot be judged does not count. `--write` plays every scenario on every mutant and
-notes in fixtures/mutants.json which ones fail. `serve NAME` is an adapter to a broken reference, for any runner.
+A mutant is killed when a scenario of its own rule fails, by its own expectation or by an invariant of that rule, at
+something the rule governs: a play that only hangs, crashes or cannot be judged does not count. `--write` plays every
+scenario on every mutant and notes in fixtures/mutants.json which ones fail. `serve NAME` is an adapter to a broken
+reference, for any runner.
 """
 
 from __future__ import annotations
@@ -54,19 +55,25 @@ def _played(name: str, everything: bool) -> tuple[str, list[str], list[str], lis
     items = [item for scenario in load_all() if everything or scenario.rule == mutant.rule for item in scenario.items]
     results = play(mutant, items)
     failing = [result.item.id for result in results if result.kind == "fail"]
-    odd = [f"{result.item.id}: {result.message}" for result in results if result.kind in ("adapter-fault", "suite-error")]
+    odd = [
+        f"{result.item.id}: {result.message}" for result in results if result.kind in ("adapter-fault", "suite-error")
+    ]
     return name, kills(mutant, results), failing, odd
 
 
 def report(names: Sequence[str], everything: bool) -> dict[str, list[str]]:
-    """Plays the mutants side by side and prints a line for each; returns what fails, by mutant, and "" for the survivors."""
+    """Plays the mutants side by side and prints a line for each; returns what fails, by mutant, and "" for the
+    survivors.
+    """
     failing_by: dict[str, list[str]] = {"": []}
     with multiprocessing.Pool(min(len(names), multiprocessing.cpu_count())) as pool:
         for name, own, failing, odd in pool.starmap(_played, [(name, everything) for name in names], chunksize=1):
             failing_by[name] = failing
             if not own:
                 failing_by[""].append(name)
-            verdict = f"killed by {own[0]}" + (f" and {len(own) - 1} more" if len(own) > 1 else "") if own else "SURVIVES"
+            verdict = (
+                f"killed by {own[0]}" + (f" and {len(own) - 1} more" if len(own) > 1 else "") if own else "SURVIVES"
+            )
             print(f"{MUTANTS[name].rule:8} {name:60} {verdict}", flush=True)
             if not own:
                 print(f"{'':8} {MUTANTS[name].mistake}")

@@ -1,7 +1,7 @@
 """Lets the conformance suite drive this copy of the reference, also a vendored one.
 
-Flows in: lines of protocol 1 (conformance/PROTOCOL.md). Flows out: lines. `python -m processor_contract.adapter` speaks them over
-stdin and stdout; `connect` does so within one process.
+Flows in: lines of protocol 1 (conformance/PROTOCOL.md). Flows out: lines. `python -m processor_contract.adapter`
+speaks them over stdin and stdout; `connect` does so within one process.
 """
 
 from __future__ import annotations

@@ -17,10 +17,26 @@ from .session import Session, named
 from .values import Objects, follow, read
 from .wire import Peer, Unserved
 
-CAPABILITIES = (
-    "generate stream pull close cancel pulled-model concurrent-runs memory scripted-store call-overrides prepare-step stop-when "
-    "on-violation function-arrays parallel-tools data-chunks error-processors context-messages"
-).split()
+CAPABILITIES = [
+    "generate",
+    "stream",
+    "pull",
+    "close",
+    "cancel",
+    "pulled-model",
+    "concurrent-runs",
+    "memory",
+    "scripted-store",
+    "call-overrides",
+    "prepare-step",
+    "stop-when",
+    "on-violation",
+    "function-arrays",
+    "parallel-tools",
+    "data-chunks",
+    "error-processors",
+    "context-messages",
+]
 OPTION_NAMES = {
     "inputProcessors": "input_processors",
     "outputProcessors": "output_processors",
@@ -78,7 +94,9 @@ class Server:
 
     def initialize(self, params: Json) -> Json:
         if 1 not in params["protocols"]:
-            raise Unserved(f"none of the protocols {params['protocols']} is spoken here; this adapter speaks protocol 1")
+            raise Unserved(
+                f"none of the protocols {params['protocols']} is spoken here; this adapter speaks protocol 1"
+            )
         return {
             "protocol": 1,
             "implementation": {"name": "reference", "version": __version__},
@@ -281,7 +299,9 @@ METHODS: dict[str, dict[str, Callable[..., Any]]] = {
             for view, sources in SOURCES_OF.items()
         },
     },
-    "writer": {"custom": lambda target, chunk, options=None: target.custom(chunk, message_id=(options or {}).get("messageId"))},
+    "writer": {
+        "custom": lambda target, chunk, options=None: target.custom(chunk, message_id=(options or {}).get("messageId"))
+    },
     "requestContext": {
         "get": lambda target, key: target.get(key),
         "set": lambda target, key, value: target.set(key, value),

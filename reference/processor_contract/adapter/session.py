@@ -248,7 +248,9 @@ class WatchedStorage:
         return self.inner.read(thread, resource, limit)
 
     def append(self, thread: str, resource: str, messages: Sequence[Message]) -> None:
-        self._ask("store/write", thread=thread, resource=resource, messages=self._session.objects.encode(list(messages)))
+        self._ask(
+            "store/write", thread=thread, resource=resource, messages=self._session.objects.encode(list(messages))
+        )
         self.inner.append(thread, resource, messages)
 
     def _ask(self, method: str, **params: Json) -> None:

@@ -19,7 +19,12 @@ from ..errors import APICallError, ContractError, TripWire
 from ..message_list import MessageList
 
 BEHAVING = (MessageList, Writer, AbortSignal, RequestContext, TracingContext)
-ERROR_FIELDS = {"statusCode": "status_code", "isRetryable": "is_retryable", "url": "url", "responseBody": "response_body"}
+ERROR_FIELDS = {
+    "statusCode": "status_code",
+    "isRetryable": "is_retryable",
+    "url": "url",
+    "responseBody": "response_body",
+}
 MARK = re.compile("(?<!^)(?=[A-Z])")
 BIG = 2**53
 
@@ -208,5 +213,7 @@ TAGS: dict[str, Any] = {
     "$circular": _circular,
     "$function": lambda objects, name, template, scope: lambda *args: name,
     "$error": lambda objects, described, template, scope: objects.make_error(described),
-    "$literal": lambda objects, inner, template, scope: {key: objects.decode(item, scope) for key, item in inner.items()},
+    "$literal": lambda objects, inner, template, scope: {
+        key: objects.decode(item, scope) for key, item in inner.items()
+    },
 }

@@ -16,7 +16,9 @@ from ..errors import InvalidAgent
 
 @dataclass(slots=True)
 class ModelRequest:
-    """One call of a provider. `tools` are `{name, description, parameters}`; `abort_signal` fires when nobody waits any more."""
+    """One call of a provider. `tools` are `{name, description, parameters}`; `abort_signal` fires when nobody waits
+    any more.
+    """
 
     prompt: Prompt
     tools: list[dict[str, Any]] = field(default_factory=list)
@@ -30,8 +32,9 @@ class ModelRequest:
 class Model(Protocol):
     """A provider's model. `id` is `provider/name`.
 
-    `stream` yields chunks `text-start/-delta/-end`, `reasoning-...`, `tool-call`, `tool-result`, `source`, `file`, `error`, `finish`. It
-    raises `APICallError` when the provider refuses; any other exception counts as a failed call too (ERR-1).
+    `stream` yields chunks `text-start/-delta/-end`, `reasoning-...`, `tool-call`, `tool-result`, `source`, `file`,
+    `error`, `finish`. It raises `APICallError` when the provider refuses; any other exception counts as a failed call
+    too (ERR-1).
     """
 
     id: str

@@ -7,24 +7,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Union
+from typing import Any
 
 from ..data import Chunk, clone
 from ..errors import InvalidAgent
 from . import ModelRequest
 
-Turn = Union[str, Sequence[str], dict[str, Any], BaseException]
-Script = Union[Sequence[Turn], Callable[[ModelRequest, int], Turn]]
+Turn = str | Sequence[str] | dict[str, Any] | BaseException
+Script = Sequence[Turn] | Callable[[ModelRequest, int], Turn]
 USAGE = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
 
 
 class ScriptedModel:
     """A model whose answers are written down beforehand.
 
-    A turn is a text, a list of texts (one for each delta), an exception to raise, or a dict with any of `text`, `reasoning` (text or
-    deltas), `tool_calls` (`{name, args, id?}`), `finish_reason`, `usage`, or `chunks` (verbatim). `turns` may be a function of
-    the request and the call's number, from 0. After the last turn `repeat` starts again at the first; otherwise a further call
-    raises `InvalidAgent`.
+    A turn is a text, a list of texts (one for each delta), an exception to raise, or a dict with any of `text`,
+    `reasoning` (text or deltas), `tool_calls` (`{name, args, id?}`), `finish_reason`, `usage`, or `chunks` (verbatim).
+    `turns` may be a function of the request and the call's number, from 0. After the last turn `repeat` starts again
+    at the first; otherwise a further call raises `InvalidAgent`.
     """
 
     def __init__(self, turns: Script, *, id: str = "mock/one", repeat: bool = False) -> None:
@@ -50,7 +50,9 @@ class ScriptedModel:
         if self._repeat:
             number %= len(self._turns)
         if number >= len(self._turns):
-            raise InvalidAgent(f"model {self.id!r} has {len(self._turns)} turns and was called once more; give it another turn")
+            raise InvalidAgent(
+                f"model {self.id!r} has {len(self._turns)} turns and was called once more; give it another turn"
+            )
         return self._turns[number]
 
 
@@ -70,7 +72,11 @@ def turn_chunks(turn: Any) -> Iterator[Chunk]:
             yield {"type": f"{kind}-end", "payload": {"id": kind}}
     calls = said.get("tool_calls", ())
     for number, call in enumerate(calls, 1):
-        payload = {"toolCallId": call.get("id", f"call-{number}"), "toolName": call["name"], "args": clone(call.get("args", {}))}
+        payload = {
+            "toolCallId": call.get("id", f"call-{number}"),
+            "toolName": call["name"],
+            "args": clone(call.get("args", {})),
+        }
         yield {"type": "tool-call", "payload": payload}
     reason = said.get("finish_reason", "tool-calls" if calls else "stop")
     yield {"type": "finish", "payload": {"finishReason": reason, "usage": dict(said.get("usage", USAGE))}}
