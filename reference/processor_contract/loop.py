@@ -317,7 +317,7 @@ def settle_provider_result(run: Run, payload: dict[str, Any]) -> None:
 
 
 def reject(run: Run, attempt: Attempt) -> Chunks:
-    """The end of an attempt that will be repeated: its response goes, `step-finish` with reason `retry` comes (RTY-4)."""
+    """The end of an attempt to be repeated: its response goes, `step-finish` with reason `retry` comes (RTY-4)."""
     yield from run.sent()
     run.ending = None
     run.reject_attempt()

@@ -41,7 +41,7 @@ class MessageHistory(Processor):
         args.message_list.remember(recalled)
 
     def process_output_result(self, args: OutputResultArgs) -> None:
-        """Saves input and response, once, after every other processor (PER-1, PER-2); never a failed request (PER-10)."""
+        """Saves input and response, once, after every other processor (PER-1, PER-2); no failed request (PER-10)."""
         if self._memory.read_only or args.result["finishReason"] == "error":
             return
         unsaved = clone(args.message_list.unsaved())

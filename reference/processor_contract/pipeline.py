@@ -20,7 +20,7 @@ from .run import Link, Run, verdict
 
 
 def plan(run: Run) -> None:
-    """Decides once a request which method is called at which place: array order in every chain (ORD-3, ORD-4, ORD-5)."""
+    """Decides, once a request, which method is called where: array order in every chain (ORD-3, ORD-4, ORD-5)."""
     settings = run.settings
     arrays = {"input": settings.inputs, "output": settings.outputs, "error": settings.errors}
     run.direct_writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id, past_processors=True))
@@ -120,7 +120,7 @@ def through_stream(run: Run, chunk: Chunk, **slate: Any) -> Chunk | None:
 
 
 def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: bool = False) -> None:
-    """What `writer.custom` does: the chunk passes the processors that want data, goes out and becomes a part (DAT-1)."""
+    """What `writer.custom` does: the chunk passes whoever wants data, goes out and becomes a part (DAT-1)."""
     kind = chunk.get("type") if isinstance(chunk, dict) else None
     if not isinstance(kind, str) or not kind.startswith("data-"):
         raise WrongReturn(f"writer.custom got a chunk of type {kind!r}; its type has to begin with 'data-'", "DAT-2")

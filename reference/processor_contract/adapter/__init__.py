@@ -15,7 +15,7 @@ __all__ = ["connect"]
 
 
 def connect(send: Callable[[str], None]) -> Callable[[str], None]:
-    """Takes a function that gets each line meant for the runner; returns the one that takes each line of the runner's."""
+    """Takes what sends a line to the runner; returns what takes each line of the runner's."""
     peer = Peer(send)
     peer.serve = Server(peer).serve
     return peer.receive

@@ -26,9 +26,10 @@ def main() -> None:
     writer.start()
     receive = connect(lines.put)
     try:
-        for line in open(sys.stdin.fileno(), encoding="utf-8", closefd=False):
-            if line.strip():
-                receive(line)
+        with open(sys.stdin.fileno(), encoding="utf-8", closefd=False) as stdin:
+            for line in stdin:
+                if line.strip():
+                    receive(line)
     except SystemExit:
         pass
     lines.put(None)

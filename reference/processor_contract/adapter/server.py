@@ -217,7 +217,7 @@ class Server:
     # -- operations ------------------------------------------------------------------------------------------------
 
     def do(self, params: Json) -> Json:
-        session, run, scope = self._find(params["handle"])
+        run, scope = self._find(params["handle"])
         results = []
         with named(run):
             for operation in params["operations"]:
@@ -228,10 +228,10 @@ class Server:
                     results.append({"error": self._objects.error(error)})
         return {"results": results}
 
-    def _find(self, handle: str) -> tuple[Session, str, Mapping[str, Any]]:
+    def _find(self, handle: str) -> tuple[str, Mapping[str, Any]]:
         for session in list(self._sessions.values()):
             if handle in session.scopes:
-                return (session, *session.scopes[handle])
+                return session.scopes[handle]
         raise Unserved(f"no call has the handle {handle!r}")
 
 
@@ -279,7 +279,6 @@ OPERATIONS: dict[str, Callable[[Objects, Json, Mapping[str, Any]], Any]] = {
     "call": _call,
     "abort": _abort,
 }
-SOURCES_OF = {"all": (), "input": ("input",), "response": ("response",)}
 METHODS: dict[str, dict[str, Callable[..., Any]]] = {
     "messageList": {
         "add": lambda target, messages, source: target.add(messages, source),
@@ -294,10 +293,9 @@ METHODS: dict[str, dict[str, Callable[..., Any]]] = {
             for view in ("all", "input", "response", "remembered")
             for form in ("db", "ui", "core")
         },
-        **{
-            f"clear.{view}.db": (lambda sources: lambda target: target.clear(*sources))(sources)
-            for view, sources in SOURCES_OF.items()
-        },
+        "clear.all.db": lambda target: target.clear(),
+        "clear.input.db": lambda target: target.clear("input"),
+        "clear.response.db": lambda target: target.clear("response"),
     },
     "writer": {
         "custom": lambda target, chunk, options=None: target.custom(chunk, message_id=(options or {}).get("messageId"))
