@@ -99,15 +99,20 @@ def _run_command(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--deviations", default="", metavar="FILE|none", help="what the implementation is known to break"
     )
+    parser.add_argument("--update-deviations", action="store_true", help="rewrite that file to what was found")
     parser.set_defaults(does=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
     scenarios = scenario.load_all(options.scenarios)
     settings = Settings(
-        options.impl, options.timeout, options.strict,
-        random.randrange(1, 10**6) if options.seed is None else options.seed, options.deviations,
-    )  # fmt: skip
+        options.impl,
+        timeout=options.timeout,
+        strict=options.strict,
+        seed=random.randrange(1, 10**6) if options.seed is None else options.seed,
+        known=options.deviations,
+        update=options.update_deviations,
+    )
     suite = Suite(settings, chosen(scenarios, options.names, options.mode), scenarios, spec.load())
     arguments = ["-k", options.k] if options.k else []
     arguments += ["-x"] if options.x else []

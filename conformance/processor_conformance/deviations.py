@@ -8,13 +8,13 @@ must still match.
 from __future__ import annotations
 
 import copy
+import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from . import locate
 from .scenario import Item, Scenario
 
 if sys.version_info >= (3, 11):
@@ -72,6 +72,12 @@ class Deviations:
     def of(self, item: Item) -> list[Deviation]:
         return [entry for entry in self.entries if entry.concerns(item)]
 
+    def usable(self, scenarios: Iterable[Scenario]) -> Deviations:
+        """Without the entries that `check` would refuse for their scenario, mode or patches."""
+        known = {scenario.id: scenario for scenario in scenarios}
+        entries = tuple(entry for entry in self.entries if not self._problems(entry, known, causes=False))
+        return Deviations(self.path, self.causes, entries)
+
     def check(self, scenarios: Iterable[Scenario]) -> None:
         """Raises DeviationError where an entry names what is not there, or patches what it must not."""
         known = {scenario.id: scenario for scenario in scenarios}
@@ -81,14 +87,14 @@ class Deviations:
         if problems:
             raise DeviationError("\n".join(f"{self.path}: {problem}" for problem in problems))
 
-    def _problems(self, entry: Deviation, known: dict[str, Scenario]) -> list[str]:
+    def _problems(self, entry: Deviation, known: dict[str, Scenario], *, causes: bool = True) -> list[str]:
         scenario = known.get(entry.scenario)
         if scenario is None:
             return [f"there is no scenario {entry.scenario!r}"]
         problems = [
             f"{entry.scenario}: it is not played in mode {mode!r}" for mode in entry.modes if mode not in scenario.modes
         ]
-        if entry.cause not in self.causes:
+        if causes and entry.cause not in self.causes:
             problems.append(
                 f"{entry.scenario}: there is no cause {entry.cause!r}; write a [[cause]] table that explains it"
             )
@@ -107,16 +113,10 @@ def load(path: Path) -> Deviations:
         entries = tuple(_deviation(table) for table in raw.get("deviation", []))
     except FileNotFoundError:
         raise DeviationError(f"there is no deviations file {path}") from None
-    except (tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         what = f"a table lacks {error}" if isinstance(error, KeyError) else error
         raise DeviationError(f"{path}: {what}") from error
     return Deviations(path, {cause.id: cause for cause in causes}, entries)
-
-
-def of_implementation(name: str) -> Deviations:
-    """The suite's own file for the implementation of this name, or none."""
-    path = locate.find_or_none(f"fixtures/deviations/{name}.toml")
-    return load(path) if path else Deviations()
 
 
 def _cause(table: dict[str, Any]) -> Cause:
@@ -129,10 +129,18 @@ def _deviation(table: dict[str, Any]) -> Deviation:
         table["cause"],
         table["reason"],
         modes=tuple(table.get("modes", ())),
-        instead=tuple(table.get("instead", ())),
+        instead=tuple(map(_decoded, table.get("instead", ()))),
         invariants=_several(table.get("invariant", ())),
         gates=_several(table.get("gate", ())),
     )
+
+
+def _decoded(patch: dict[str, Json]) -> dict[str, Json]:
+    """A patch whose value stands as a text of JSON (`to-json`, `insert-json`: TOML has no null), with the value."""
+    return {
+        name.removesuffix("-json"): json.loads(value) if name.endswith("-json") else value
+        for name, value in patch.items()
+    }
 
 
 def _several(value: str | list[str]) -> tuple[str, ...]:

@@ -27,9 +27,10 @@ LANES: tuple[Lane, ...] = ("work", "client", "provider")
 class Divergence:
     """The first place where a trace leaves its expectation.
 
-    `lane` is a lane, `outcome`, `stored` or `trace`; `index` counts what the lens shows of it. `last` is the last
-    event that both have, `expected` the pattern of the next one and `came` what came instead, each NOTHING where there
-    is none; `path` leads to the place inside `came`, where `wanted` and `got` differ. `rule` is the one broken.
+    `lane` is a lane, `outcome`, `stored` or `trace`; `index` counts what the lens shows of it, `place` the patterns
+    expected in it. `last` is the last event that both have, `expected` the pattern of the next one and `came` what
+    came instead, each NOTHING where there is none; `path` leads to the place inside `came`, where `wanted` and `got`
+    differ. `rule` is the one broken.
     """
 
     kind: Kind
@@ -44,6 +45,7 @@ class Divergence:
     wanted: Json = NOTHING
     got: Json = NOTHING
     note: str = ""
+    place: int = 0
 
 
 @dataclass(slots=True)
@@ -98,16 +100,18 @@ class _Comparing:
     def _lane(self, run: str, lane: Lane, expected: Json) -> Divergence | None:
         """Events against patterns one by one; a pattern `$unordered` takes as many events as it lists."""
         events = select(self.scenario.lens, self.trace.lane(run, lane))
+        patterns = [expected] if isinstance(expected, dict) else expected
         index = 0
-        for pattern in [expected] if isinstance(expected, dict) else expected:
+        for place, pattern in enumerate(patterns):
             group = pattern["$unordered"] if operator(pattern) == "$unordered" else [pattern]
             missed = self._group(group, events[index : index + len(group)])
             if missed:
                 at, wanted, found = missed
-                return self._diverged(run, lane, events, index + at, wanted, found)
+                return self._diverged(run, lane, events, (place, index + at), wanted, found)
             index += len(group)
         if index < len(events):
-            return self._diverged(run, lane, events, index, NOTHING, Mismatch("", NOTHING, events[index].data))
+            extra = Mismatch("", NOTHING, events[index].data)
+            return self._diverged(run, lane, events, (len(patterns), index), NOTHING, extra)
         return None
 
     def _group(self, patterns: list[Json], events: list[Event]) -> tuple[int, Json, Mismatch] | None:
@@ -127,13 +131,14 @@ class _Comparing:
         return len(events), {"$unordered": patterns}, Mismatch("", {"$unordered": patterns}, NOTHING)
 
     def _diverged(
-        self, run: str, lane: Lane, events: list[Event], index: int, expected: Json, found: Mismatch
+        self, run: str, lane: Lane, events: list[Event], places: tuple[int, int], expected: Json, found: Mismatch
     ) -> Divergence:
+        place, index = places
         came = events[index] if index < len(events) else None
         return Divergence(
             "late" if came and came.late else "expectation", self.scenario.rule, run, lane, index,
             last=events[index - 1].data if index else NOTHING, expected=expected, came=came.data if came else NOTHING,
-            path=found.path, wanted=found.expected, got=found.came,
+            path=found.path, wanted=found.expected, got=found.came, place=place,
         )  # fmt: skip
 
     def _value(self, run: str, lane: str, pattern: Json, value: Json) -> Divergence | None:

@@ -17,12 +17,15 @@ from typing import Any
 
 import pytest
 
-from . import deviations, player
+from . import deviations, locate, player
 from .connection import Adapter, AdapterDidNotStart, AdapterFault, Hello, SuiteError
-from .deviations import Deviations
+from .deviations import DeviationError, Deviations
+from .proposals import propose
 from .report import failure
-from .scenario import Item, Scenario
+from .scenario import MODES, Item, Scenario
 from .spec import Rule
+from .trace import Trace
+from .updating import Updates
 from .verdict import Result, fails, judge
 
 STARTS = 3  # so many starts that fail in a row end the run
@@ -37,6 +40,7 @@ class Settings:
     strict: bool = False
     seed: int = 0
     known: str = ""
+    update: bool = False
 
 
 class Unkept(Exception):
@@ -54,6 +58,7 @@ class Suite:
     results: list[Result] = field(default_factory=list)
     missing: set[str] = field(default_factory=set)
     known: Deviations = field(default_factory=Deviations)
+    updates: Updates = field(default_factory=Updates)
     hello: Hello | None = None
     did_not_start: AdapterDidNotStart | None = None
     selected: int = 0
@@ -86,14 +91,23 @@ class Suite:
         except AdapterDidNotStart as fault:
             self.did_not_start = fault
             return True
-        self.known = known_deviations(self.settings.known, self.hello.implementation)
-        self.known.check(self.scenarios)
+        self._know(self.hello.implementation)
         return None
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self) -> None:
         _progress("")
         self.adapter.close()
+
+    def _know(self, implementation: str) -> None:
+        """Loads the deviations; those that an update will take out anyway need not be right."""
+        self.known = known_deviations(self.settings, implementation)
+        if not self.settings.update:
+            return self.known.check(self.scenarios)
+        usable = self.known.usable(self.scenarios)
+        broken = [entry for entry in self.known.entries if entry not in usable.entries]
+        self.updates.stale += [(entry, mode) for entry in broken for mode in MODES]
+        self.known = usable
 
     def play(self, item: Item) -> Result:
         """Plays one item and judges it; a fault of the adapter is a verdict, and costs it its process."""
@@ -116,7 +130,10 @@ class Suite:
                 self.adapter, item.scenario.id, item.scenario.raw, item.mode,
                 seed=self.settings.seed, timeout=self.settings.timeout,
             )  # fmt: skip
-            return judge(item, trace, self.known.of(item))
+            result = judge(item, trace, self.known.of(item))
+            if self.settings.update:
+                self._note(result, trace)
+            return result
         except AdapterDidNotStart as fault:
             self._unstarted += 1
             self.did_not_start = fault if self._unstarted >= STARTS else None
@@ -127,6 +144,13 @@ class Suite:
             return Result(item, "suite-error", message=str(error))
         except Exception:
             return Result(item, "suite-error", message=traceback.format_exc())
+
+    def _note(self, result: Result, trace: Trace) -> None:
+        """What this result changes in the deviations file."""
+        if result.kind == "fail":
+            self.updates.new.append(propose(result.item, trace, result.entries))
+        elif result.kind == "stale":
+            self.updates.stale += [(entry, result.item.mode) for entry in result.entries]
 
     def _fault(self, item: Item, fault: AdapterFault) -> Result:
         self.adapter.close()
@@ -169,11 +193,17 @@ class ScenarioItem(pytest.Item):
         return Path(self.played.scenario.id), None, self.played.id
 
 
-def known_deviations(choice: str, implementation: str) -> Deviations:
+def known_deviations(settings: Settings, implementation: str) -> Deviations:
     """The deviations file to judge by: the one named, none, or the suite's own for this implementation."""
-    if choice == "none":
+    if settings.known == "none":
         return Deviations()
-    return deviations.load(Path(choice)) if choice else deviations.of_implementation(implementation)
+    own = locate.find("fixtures") / "deviations" / f"{implementation}.toml"
+    if settings.update and not settings.known and locate.PACKAGE in own.parents:
+        raise DeviationError(f"an update needs a file of your own: --deviations {own.name}")
+    path = Path(settings.known) if settings.known else own
+    if not path.exists() and (settings.update or not settings.known):
+        return Deviations(path)
+    return deviations.load(path)
 
 
 def _progress(text: str) -> None:

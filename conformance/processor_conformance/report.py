@@ -22,6 +22,7 @@ from .verdict import Conclusion, Kind, Result, level
 Json = Any
 WIDTH = 120
 LABEL = 17
+FULL = 6  # failures told in full
 IDENTITY = ("hook", "processor", "tool", "toolCallId", "callback", "store", "type", "payload", "model", "opened")
 COLUMNS: dict[str, tuple[Kind, ...]] = {
     "passed": ("pass",),
@@ -73,19 +74,21 @@ def compact(value: Json, width: int = WIDTH - LABEL - 4) -> str:
 
 
 def failures(conclusion: Conclusion, mutants: Mutants | None = None) -> list[str]:
-    """Each result that makes the run fail; for a rule that fails often, the first in full and the others in a line."""
+    """Each result that makes the run fail; for a rule that fails often, and after several, only in a line."""
     lines: list[str] = []
     failing = conclusion.failing()
     ids = {result.item.id for result in failing if result.kind == "fail"}
     told: set[tuple[str, str]] = set()
     for result in sorted(failing, key=_severity):
         key = (result.kind, _rule(result))
-        if key in told:
+        if key in told or len(told) == FULL:
             lines.append(headline(result, conclusion.spec))
             continue
         told.add(key)
         lines += ["", *failure(result, conclusion.spec, mutants.nearest(result.item.id, ids) if mutants else [])]
-    return lines[1:] if lines and not lines[0] else lines
+    if len(told) == FULL:
+        lines += ["", "more of a rule: processor-conformance run RULE; everything: --json FILE"]
+    return lines[1:]
 
 
 def _severity(result: Result) -> tuple[bool, int]:

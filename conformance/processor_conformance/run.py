@@ -25,6 +25,7 @@ from .deviations import DeviationError
 from .match import Divergence
 from .pattern import NOTHING
 from .plugin import Suite
+from .updating import update
 from .verdict import Conclusion, Result
 
 Json = Any
@@ -53,6 +54,8 @@ def run(suite: Suite, arguments: list[str], json_file: Path | None = None) -> in
             json_file.write_text(
                 json.dumps(as_json(suite, conclusion, code), indent=2, ensure_ascii=False) + "\n", "utf-8"
             )
+    if suite.settings.update and suite.results:
+        _print(update(suite.known, suite.scenarios, suite.updates))
     if ended != pytest.ExitCode.USAGE_ERROR:
         _explain(suite, code)
     return code

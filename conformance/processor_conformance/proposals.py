@@ -1,0 +1,177 @@
+"""Proposes an entry of a deviations file for what a trace has other than expected.
+
+Flows in: an item, its trace and the entries there are. Flows out: a `Deviation` whose patches make the expectation fit
+the trace. It names the cause `unexplained`, which no file has: somebody has to explain it before it counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .deviations import Deviation, DeviationError, apply
+from .invariants import violations
+from .match import LANES, Divergence, bare, compare, select
+from .normal import Normaliser
+from .pattern import NOTHING, PatternError, fits, operator
+from .report import IDENTITY
+from .scenario import Item, Scenario
+from .trace import Trace
+
+Json = Any
+UNEXPLAINED = "unexplained"
+MOST = 400  # patches to one scenario
+
+
+def propose(item: Item, trace: Trace, entries: Sequence[Deviation]) -> Deviation:
+    """An entry that, with those there are, accounts for all that this trace has other than expected."""
+    known = entries[0] if entries else None
+    trace_in_time = Trace(trace.scenario, trace.mode, trace.events, trace.outcomes, trace.stored)
+    return Deviation(
+        item.scenario.id,
+        known.cause if known else UNEXPLAINED,
+        known.reason if known else "",
+        modes=(item.mode,),
+        instead=tuple(_instead_of(apply(item.scenario, entries), trace_in_time)),
+        invariants=tuple(dict.fromkeys(found.rule for found in violations(item.scenario, trace))),
+        gates=tuple(trace.stuck_gates),
+    )
+
+
+def _instead_of(scenario: Scenario, trace: Trace) -> list[dict[str, Json]]:
+    try:
+        return _patches(scenario, trace)
+    except PatternError:  # a name lost its first place: say anew what comes
+        return _patches(scenario, trace, _lanes(scenario, trace))
+
+
+def _lanes(scenario: Scenario, trace: Trace) -> list[dict[str, Json]]:
+    """Every lane that is expected, as it came."""
+    normal = Normaliser.of(scenario.raw)
+    return [
+        {"at": f"/expect/{place}/{lane}", "to": [_gist(one.data, expected[lane], normal) for one in events]}
+        for place, (run, expected) in enumerate(zip(scenario.run_names, scenario.expect, strict=True))
+        for lane in LANES
+        if lane in expected and (lane != "client" or trace.mode == "stream")
+        for events in [select(scenario.lens, trace.lane(run, lane))]
+    ]
+
+
+def _patches(scenario: Scenario, trace: Trace, first: Sequence[dict[str, Json]] = ()) -> list[dict[str, Json]]:
+    patches = list(first)
+    normal = Normaliser.of(scenario.raw)
+    while len(patches) < MOST:
+        patched = apply(scenario, [Deviation(scenario.id, "", "", instead=tuple(patches))])
+        found = compare(patched, trace).divergence
+        if found is None:
+            return patches
+        patches.append(_patch(patched, trace, found, normal))
+    return patches
+
+
+def _patch(scenario: Scenario, trace: Trace, found: Divergence, normal: Normaliser) -> dict[str, Json]:
+    """The change to the expectation that takes this divergence away."""
+    if found.note:
+        return {"at": f"{_where(scenario, found.expected)}/after", "remove": True}
+    if found.lane == "stored":
+        index = next(i for i, one in enumerate(scenario.stored) if f"{one['thread']}/{one['resource']}" == found.run)
+        return _inside(f"/stored/{index}/messages", scenario.stored[index]["messages"], found, normal)
+    run = scenario.run_names.index(found.run)
+    if found.lane == "outcome":
+        return _inside(f"/expect/{run}/outcome", scenario.expect[run]["outcome"], found, normal)
+    lane = f"/expect/{run}/{found.lane}"
+    wanted = scenario.expect[run][found.lane]
+    if isinstance(wanted, dict) or any(operator(one) == "$unordered" for one in wanted[found.place : found.place + 1]):
+        came = select(scenario.lens, trace.lane(found.run, next(one for one in LANES if one == found.lane)))
+        return {"at": lane, "to": [_gist(event.data, wanted, normal) for event in came]}
+    if found.came is NOTHING:
+        return {"at": f"{lane}/{found.place}", "remove": True}
+    if found.expected is NOTHING:
+        return {"at": f"{lane}/-", "insert": _gist(found.came, wanted, normal)}
+    return _event(lane, wanted, found, normal)
+
+
+def _event(lane: str, wanted: list[Json], found: Divergence, normal: Normaliser) -> dict[str, Json]:
+    """An event came that does not fit: another one, one too many, one too few, or the right one with other contents."""
+    at = f"{lane}/{found.place}"
+    if _same_subject(found.expected, found.came):
+        return _inside(at, found.expected, found, normal)
+    if any(
+        _same_subject(one, found.came) and fits(bare(one), found.came)
+        for one in wanted[found.place + 1 :]
+        if not operator(one)
+    ):
+        return {"at": at, "remove": True}
+    return {"at": at, "insert": _gist(found.came, wanted, normal)}
+
+
+def _same_subject(wanted: Json, came: Json) -> bool:
+    return all(fits(wanted[key], came.get(key, NOTHING)) for key in IDENTITY if key in wanted and key != "payload")
+
+
+def _inside(at: str, wanted: Json, found: Divergence, normal: Normaliser) -> dict[str, Json]:
+    """The patch at the place in the pattern that the path inside the value leads to."""
+    for name in found.path.split("/")[1:]:
+        if operator(wanted) == "$exact":
+            at, wanted = f"{at}/$exact", wanted["$exact"]
+        if operator(wanted):
+            break
+        inner = _member(wanted, name)
+        at, wanted = f"{at}/{name}", inner
+        if inner is NOTHING:
+            break
+    if found.got is NOTHING:
+        return (
+            {"at": at, "remove": True}
+            if wanted is NOTHING or at.rpartition("/")[2].isdigit()
+            else {"at": at, "to": {"$absent": True}}
+        )
+    if wanted is NOTHING and at.rpartition("/")[2].isdigit():
+        return {"at": at.rpartition("/")[0] + "/-", "insert": _instead(wanted, found.got, normal)}
+    return {"at": at, "to": _instead(wanted, found.got, normal)}
+
+
+def _member(wanted: Json, name: str) -> Json:
+    if isinstance(wanted, list):
+        return wanted[int(name)] if int(name) < len(wanted) else NOTHING
+    return wanted.get(name.replace("~1", "/").replace("~0", "~"), NOTHING) if isinstance(wanted, dict) else NOTHING
+
+
+def _instead(wanted: Json, got: Json, normal: Normaliser) -> Json:
+    """A pattern for what came; what is made up anew each time cannot be named, only told apart."""
+    word = operator(wanted) if wanted is not NOTHING else None
+    if word in ("$bind", "$differs"):
+        return {"$differs" if word == "$bind" else "$bind": wanted[word]}
+    return {"$any": True} if normal.generated(got) else got
+
+
+def _gist(came: dict[str, Json], wanted: Json, normal: Normaliser) -> Json:
+    """An event as a pattern: who is called, and as much as the lane's other patterns say about theirs."""
+    others = [bare(one) for one in wanted if isinstance(one, dict)] if isinstance(wanted, list) else []
+    subject: Json = {key: {} for key in IDENTITY if key != "payload"}
+    return _like({key: came[key] for key in came if key != "tokens"}, [subject, *others], normal)
+
+
+def _like(value: Json, patterns: list[Json], normal: Normaliser) -> Json:
+    """A value with no more members than any of these patterns looks at."""
+    plain = [one for one in patterns if isinstance(one, dict) and not operator(one)]
+    if isinstance(value, dict) and plain:
+        return {
+            key: _like(inner, [one[key] for one in plain if key in one], normal)
+            for key, inner in value.items()
+            if any(key in one for one in plain)
+        }
+    return {"$any": True} if normal.generated(value) else value
+
+
+def _where(scenario: Scenario, pattern: Json) -> str:
+    """The pointer to this very pattern."""
+    for run, expected in enumerate(scenario.expect):
+        for lane in LANES:
+            for place, one in enumerate(expected.get(lane, ())):
+                if one is pattern:
+                    return f"/expect/{run}/{lane}/{place}"
+                for inner, member in enumerate(one.get("$unordered", ()) if isinstance(one, dict) else ()):
+                    if member is pattern:
+                        return f"/expect/{run}/{lane}/{place}/$unordered/{inner}"
+    raise DeviationError(f"{scenario.id}: the order across lanes differs in a way that no entry can say")
