@@ -7,6 +7,7 @@ import re
 import pytest
 
 from layout import PRODUCT, PROGRAMS, ROOT, files
+from mutants import MUTANTS
 from processor_conformance import scenario, spec
 
 RULE_ID = re.compile(r"\b(?:" + "|".join(spec.FAMILIES) + r")-\d+\b")
@@ -38,6 +39,10 @@ def test_every_scenario_names_rules_that_exist(rules: dict[str, spec.Rule]) -> N
     named = {(one.id, rule) for one in scenario.load_all() for rule in one.rules}
 
     assert sorted((name, rule) for name, rule in named if rule not in rules) == []
+
+
+def test_every_mutant_breaks_a_rule_that_exists(rules: dict[str, spec.Rule]) -> None:
+    assert {name: mutant.rule for name, mutant in MUTANTS.items() if mutant.rule not in rules} == {}
 
 
 @pytest.mark.parametrize("family", COMPLETE)
