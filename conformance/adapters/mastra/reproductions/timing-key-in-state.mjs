@@ -1,0 +1,13 @@
+import assert from 'node:assert/strict';
+import { agentWith, say, sees } from './support/scripted.mjs';
+
+const states = [];
+const agent = agentWith({
+  turns: [say('one', 'two')],
+  outputProcessors: [{ id: 'counter', processOutputStream: ({ part, state }) => states.push(Object.keys(state)) && part }],
+});
+await agent.generate('hi');
+
+assert.deepEqual(states[0], []);
+assert.ok(states.slice(1).every(keys => keys.join() === '__outputStreamHookDurationMs_counter'));
+sees('From the second chunk on, a processor finds a key of the framework in its own state.');
