@@ -15,4 +15,4 @@ for (const [mode, expected] of [['generate', ['tool', 'tool']], ['stream', []]])
   assert.deepEqual(executed, expected);
   assert.equal(model.calls.length, 2);
 }
-sees('Tool calls that a processor dropped are still executed by generate(), and in both modes the model is called again.');
+sees('Tool calls that a processor dropped are executed by generate(); in both modes the model is called again.');

@@ -10,4 +10,4 @@ for (const hook of ['processOutputStep', 'processToolResult']) {
   assert.deepEqual(model.calls[1].map(({ role }) => role), ['system']);
   assert.ok(!JSON.stringify(await stored()).includes('"hi"'));
 }
-sees('A guardrail that returns an empty array, as the documented example does, wipes the conversation from prompt and store.');
+sees('A guardrail that returns [], as the documented example does, wipes the conversation from prompt and store.');

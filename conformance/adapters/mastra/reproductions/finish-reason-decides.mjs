@@ -8,4 +8,4 @@ assert.equal(cut.calls.length, 1);
 const callsNothing = scripted([...say('one').slice(0, -1), finish('tool-calls')], say('two'));
 await agentWith({ model: callsNothing, tools: lookup() }).generate('hi');
 assert.equal(callsNothing.calls.length, 2);
-sees('An answered tool call brings no further step where the model was cut off; a step without any call does where it says tool-calls.');
+sees('A step that was cut off ends the run though its calls were answered; one that only says tool-calls does not.');

@@ -8,9 +8,10 @@ function redact({ messages }) {
   }
   return messages;
 }
-await agentWith({ memory, inputProcessors: [{ id: 'redacts', processInput: redact }] }).generate('my PIN is 1234', thread);
+const redactor = { id: 'redacts', processInput: redact };
+await agentWith({ memory, inputProcessors: [redactor] }).generate('my PIN is 1234', thread);
 
 const [question] = await stored();
 assert.equal(textOf(question), 'my PIN is ****');
 assert.equal(question.content.content, 'my PIN is 1234');
-sees("Words that a processor redacted in a message's parts are stored all the same, in its flattened text.");
+sees("Words that a processor redacted in a message's parts are stored all the same: in its flattened text.");

@@ -8,7 +8,11 @@ for (const mode of ['generate', 'stream']) {
     inputProcessors: [{ id: 'witness', processLLMResponse: () => void called.push('processLLMResponse') }],
     outputProcessors: [{
       id: 'guard',
-      processOutputStream: ({ part, abort }) => (part.type === 'text-delta' ? abort('bad') : called.push(part.type) && part),
+      processOutputStream({ part, abort }) {
+        if (part.type === 'text-delta') abort('bad');
+        called.push(part.type);
+        return part;
+      },
       processOutputStep: () => void called.push('processOutputStep'),
     }],
   });
@@ -19,4 +23,4 @@ for (const mode of ['generate', 'stream']) {
   const after = called.slice(called.indexOf('text-start') + 1);
   assert.deepEqual(after, ['processLLMResponse', 'processOutputStep', 'step-finish']);
 }
-sees('After an abort in processOutputStream, processLLMResponse, processOutputStep and the step-finish chunk are still processed.');
+sees('After an abort in processOutputStream, processLLMResponse and processOutputStep run on the rejected answer.');

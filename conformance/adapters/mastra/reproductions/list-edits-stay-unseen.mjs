@@ -10,7 +10,8 @@ const agent = agentWith({
       processInput({ messages, messageList }) {
         const [{ id, role, createdAt }] = messages;
         messageList.removeByIds([id]);
-        messageList.add({ id, role, createdAt, content: { format: 2, parts: [{ type: 'text', text: 'my PIN is ****' }] } }, 'input');
+        const content = { format: 2, parts: [{ type: 'text', text: 'my PIN is ****' }] };
+        messageList.add({ id, role, createdAt, content }, 'input');
       },
     },
     {
@@ -22,4 +23,4 @@ const agent = agentWith({
 await agent.generate('my PIN is 1234');
 
 assert.deepEqual(seen, [['my PIN is 1234'], ['my PIN is ****']]);
-sees('What a processor changed through the message list is not in the messages the next one gets, unless it returned them.');
+sees('A change made through the message list is not in the messages that the next processor gets.');

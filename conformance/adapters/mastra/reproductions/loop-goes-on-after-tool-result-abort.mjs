@@ -17,4 +17,4 @@ for (const mode of ['generate', 'stream']) {
   assert.deepEqual(steps, [0, 1]);
   assert.equal(model.calls.length, 2);
 }
-sees('After an abort in processToolResult the run goes on behind the ended call: another step, another paid model call.');
+sees('After an abort in processToolResult the run goes on behind the ended call: another step, another model call.');

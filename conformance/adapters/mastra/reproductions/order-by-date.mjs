@@ -12,7 +12,8 @@ const texts = prompt => prompt.filter(({ role }) => role === 'user').map(({ cont
 const swapped = await remembering();
 const model = scripted(say('hello'));
 const swap = { id: 'swaps', processInput: ({ messages }) => [messages[1], messages[0]] };
-await agentWith({ model, memory: swapped.memory, inputProcessors: [swap] }).generate([message('a', 1), message('b', 2)], thread);
+const swapping = agentWith({ model, memory: swapped.memory, inputProcessors: [swap] });
+await swapping.generate([message('a', 1), message('b', 2)], thread);
 assert.deepEqual(texts(model.calls[0]), ['a', 'b']);
 assert.deepEqual((await swapped.stored()).map(textOf), ['a', 'b', 'hello']);
 
@@ -20,4 +21,4 @@ const future = { ...message('from the future', 0), createdAt: new Date(Date.now(
 const asked = scripted(say('hello'));
 await agentWith({ model: asked, memory: (await remembering([future])).memory }).generate('now', thread);
 assert.deepEqual(texts(asked.calls[0]), ['now', 'from the future']);
-sees('Messages stand in the order of their dates, in prompts and in the store, whatever order a processor or the store gave them.');
+sees('Prompts and the store have the messages by date, whatever order a processor or the store gave them.');

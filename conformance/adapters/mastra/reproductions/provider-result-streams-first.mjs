@@ -4,7 +4,11 @@ import { agentWith, readAll, say, sees } from './support/scripted.mjs';
 const happened = [];
 const call = { toolCallId: 'p1', toolName: 'search', providerExecuted: true };
 const agent = agentWith({
-  turns: [[{ type: 'tool-call', input: '{}', ...call }, { type: 'tool-result', result: 'raw', ...call }, ...say('done')]],
+  turns: [[
+    { type: 'tool-call', input: '{}', ...call },
+    { type: 'tool-result', result: 'raw', ...call },
+    ...say('done'),
+  ]],
   outputProcessors: [{
     id: 'scanner',
     processOutputStream: ({ part }) => happened.push(part.type) && part,

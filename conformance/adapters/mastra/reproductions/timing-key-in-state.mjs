@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { agentWith, say, sees } from './support/scripted.mjs';
 
 const states = [];
-const agent = agentWith({
-  turns: [say('one', 'two')],
-  outputProcessors: [{ id: 'counter', processOutputStream: ({ part, state }) => states.push(Object.keys(state)) && part }],
-});
+function look({ part, state }) {
+  states.push(Object.keys(state));
+  return part;
+}
+const counter = { id: 'counter', processOutputStream: look };
+const agent = agentWith({ turns: [say('one', 'two')], outputProcessors: [counter] });
 await agent.generate('hi');
 
 assert.deepEqual(states[0], []);

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { agentWith, callTool, lookup, readAll, sees, settle, types } from './support/scripted.mjs';
+import { agentWith, callTool, lookup, readAll, say, sees, settle, types } from './support/scripted.mjs';
 
 const executed = [];
 const [call, end] = callTool('c1');
+const bad = say('bad').slice(0, -1);
 const agent = agentWith({
-  turns: [[call, { type: 'text-start', id: 't' }, { type: 'text-delta', id: 't', delta: 'bad' }, { type: 'text-end', id: 't' }, end]],
+  turns: [[call, ...bad, end]],
   tools: lookup(async () => executed.push('lookup')),
   outputProcessors: [{
     id: 'guard',

@@ -19,4 +19,4 @@ await readAll(await agent.stream('hi'));
 
 assert.ok(happened.indexOf('tool-call') < happened.indexOf('tool'));
 assert.ok(happened.indexOf('tool') < happened.indexOf('text-end'));
-sees('In stream(), a tool starts while the answer that calls it is still being filtered, unless a processOutputStep hook exists.');
+sees('In stream(), without a processOutputStep hook, a tool starts while the answer that calls it is still filtered.');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { agentWith, remembering, sees, thread } from './support/scripted.mjs';
 
 const { memory, stored } = await remembering();
-const message = { id: 'u1', role: 'user', mood: 'glad', content: { format: 2, pinned: true, parts: [{ type: 'text', text: 'where', weight: 2 }] } };
-await agentWith({ memory }).generate([message], thread);
+const where = { format: 2, pinned: true, parts: [{ type: 'text', text: 'where', weight: 2 }] };
+await agentWith({ memory }).generate([{ id: 'u1', role: 'user', mood: 'glad', content: where }], thread);
 
 const [{ mood, content }] = await stored();
 assert.equal(mood, undefined);

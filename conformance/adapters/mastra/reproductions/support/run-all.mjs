@@ -19,5 +19,6 @@ for (const script of scripts) {
     failed.push(script);
   }
 }
-process.stdout.write(`${scripts.length - failed.length} passed, ${failed.length} failed\n`);
+const passed = scripts.filter(name => !failed.includes(name)).length;
+process.stdout.write(`${passed} passed, ${failed.length} failed\n`);
 process.exit(failed.length ? 1 : 0);

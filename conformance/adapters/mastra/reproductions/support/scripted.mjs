@@ -47,7 +47,8 @@ export function scripted(...turns) {
     const content = parts.filter(part => part.type === 'tool-call');
     return { content: text ? [{ type: 'text', text }, ...content] : content, warnings: [], ...parts.at(-1) };
   }
-  return { specificationVersion: 'v2', provider: 'mock', modelId: 'one', supportedUrls: {}, calls, doStream, doGenerate };
+  const named = { specificationVersion: 'v2', provider: 'mock', modelId: 'one', supportedUrls: {} };
+  return { ...named, calls, doStream, doGenerate };
 }
 
 // The tool `lookup`.
@@ -67,7 +68,8 @@ export async function remembering(messages = []) {
   const owner = { threadId: 'thread', resourceId: 'resource' };
   if (messages.length) {
     const now = new Date();
-    await store.saveThread({ thread: { id: 'thread', resourceId: 'resource', title: '', createdAt: now, updatedAt: now } });
+    const thread = { id: 'thread', resourceId: 'resource', title: '', createdAt: now, updatedAt: now };
+    await store.saveThread({ thread });
     await store.saveMessages({ messages: messages.map(message => ({ ...owner, ...message })) });
   }
   const query = { ...owner, page: 0, perPage: false, orderBy: { field: 'createdAt', direction: 'ASC' } };
