@@ -18,32 +18,29 @@ from .scenario import Scenario
 from .trace import Event, Trace
 
 Json = Any
-Finding = tuple[str, str, Json, Json, str]  # run, lane, the event before, the event, what is wrong
+Finding = tuple[str, str, str, Json, Json, str]  # rule, run, lane, the event before, the event, what is wrong
 TERMINAL = ("finish", "tripwire", "abort")
 AFTER_ERROR = ("step-finish", "finish", "tripwire", "abort")
+# The hooks to which a decision of ours gives the state; the documents name the others (STA-4).
+STATE_RULES = {"processInput": "STA-5", "processInputStep": "STA-5", "processToolResult": "STA-15"}
 FRAME = ("start", "step-start", "step-finish", "finish", "tripwire", "abort", "error", "opened")
 
 
 def violations(scenario: Scenario, trace: Trace) -> Iterator[Divergence]:
     """Every invariant that `trace` breaks, in the order of the table."""
-    for rule, check in INVARIANTS.items():
-        for run, lane, last, came, note in check(scenario, trace):
+    for check in INVARIANTS:
+        for rule, run, lane, last, came, note in check(scenario, trace):
             yield Divergence("invariant", rule, run, lane, last=last, came=came, note=note)
 
 
 def _ended(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
     """Nothing follows a terminal chunk, and only the end of the run follows an error."""
     for run in scenario.run_names:
-        chunks = trace.lane(run, "client")
-        for earlier, chunk in pairwise(chunks):
+        for earlier, chunk in pairwise(trace.lane(run, "client")):
             if earlier.name in TERMINAL or (earlier.name == "error" and not _closes(chunk)):
-                yield (
-                    run,
-                    "client",
-                    earlier.data,
-                    chunk.data,
-                    f"the chunk {chunk.name!r} follows {earlier.name!r}, which ends the stream",
-                )
+                rule = "TRI-1" if earlier.name == "tripwire" else "STR-1"
+                note = f"the chunk {chunk.name!r} follows {earlier.name!r}, which ends the stream"
+                yield rule, run, "client", earlier.data, chunk.data, note
 
 
 def _closes(chunk: Event) -> bool:
@@ -60,21 +57,21 @@ def _framed(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
         for chunk in trace.lane(run, "client"):
             wrong = _misplaced(chunk.name, inside)
             if wrong:
-                yield run, "client", last, chunk.data, wrong
+                yield wrong[0], run, "client", last, chunk.data, wrong[1]
                 break
             inside = {"step-start": True, "step-finish": False}.get(chunk.name, inside)
             last = chunk.data
 
 
-def _misplaced(name: str, inside: bool) -> str | None:
+def _misplaced(name: str, inside: bool) -> tuple[str, str] | None:
     if name == "step-start" and inside:
-        return "a step starts before the one before it has finished"
+        return "ORD-18", "a step starts before the one before it has finished"
     if name == "step-finish" and not inside:
-        return "a step finishes that has not started"
+        return "ORD-17", "a step finishes that has not started"
     if name == "finish" and inside:
-        return "the stream finishes before its step has"
+        return "ORD-18", "the stream finishes before its step has"
     if name not in FRAME and not name.startswith("data-") and not inside:
-        return f"the chunk {name!r} stands outside a step"
+        return "ORD-17", f"the chunk {name!r} stands outside a step"
     return None
 
 
@@ -84,46 +81,39 @@ def _rewrites_stream(scenario: Scenario) -> bool:
     return any("return" in clause or "do" in clause for clauses in hooks for clause in clauses)
 
 
-def _one_state_each(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
-    """One `state` object for each processor id of a run."""
-    seen: dict[tuple[str, str], str] = {}
-    for event, owner, token in _states(scenario, trace):
-        if seen.setdefault((event.run, owner), token) != token:
-            yield (
-                event.run,
-                "work",
-                NOTHING,
-                event.data,
-                f"processor {owner!r} has another state object than before in this run",
-            )
+def _one_state(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
+    """One `state` object for each processor id of a run, whatever the hook and whichever the processor."""
+    first: dict[tuple[str, ...], str] = {}
+    for event, owner, token in sorted(_states(scenario, trace), key=lambda state: state[0].name in STATE_RULES):
+        key, hook = event.data["processor"], event.name
+        if first.setdefault((event.run, owner, key), token) != token:
+            note = f"{hook} of processor {key!r} has another state object than its other hooks in this run"
+            yield STATE_RULES.get(hook, "STA-4"), event.run, "work", NOTHING, event.data, note
+        elif first.setdefault((event.run, owner), token) != token and hook not in STATE_RULES:
+            note = f"processor {key!r} has another state object than another of the id {owner!r} in this run"
+            yield "STA-2", event.run, "work", NOTHING, event.data, note
 
 
 def _own_state(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
-    """No `state` object under two processor ids of one run."""
-    yield from _shared(scenario, trace, lambda event, owner: (event.run, owner), same_run=True)
-
-
-def _fresh_state(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
-    """No `state` object in two runs."""
-    yield from _shared(scenario, trace, lambda event, owner: (event.run, owner), same_run=False)
-
-
-def _shared(
-    scenario: Scenario, trace: Trace, place: Callable[[Event, str], tuple[str, str]], *, same_run: bool
-) -> Iterator[Finding]:
+    """No `state` object under two processor ids, or in two runs."""
+    together = dict(zip(scenario.run_names, (call.get("together") for call in scenario.calls), strict=True))
     first: dict[str, tuple[str, str]] = {}
     for event, owner, token in _states(scenario, trace):
-        run, other = first.setdefault(token, place(event, owner))
-        if (run == event.run) == same_run and (run, other) != (event.run, owner):
-            note = f"the state of processor {owner!r} in run {event.run!r} is that of {other!r} in run {run!r}"
-            yield event.run, "work", NOTHING, event.data, note
+        run, other = first.setdefault(token, (event.run, owner))
+        note = f"the state of processor {owner!r} in run {event.run!r} is that of {other!r} in run {run!r}"
+        if run != event.run:
+            at_once = together[run] is not None and together[run] == together[event.run]
+            yield "STA-7" if at_once else "STA-3", event.run, "work", NOTHING, event.data, note
+        elif other != owner:
+            yield "STA-1", event.run, "work", NOTHING, event.data, note
 
 
 def _states(scenario: Scenario, trace: Trace) -> Iterator[tuple[Event, str, str]]:
+    """Each hook call that has a state: its event, the processor's id, the state's token."""
     processors = scenario.raw["given"].get("processors", {})
     for event in trace.events:
-        token = event.data.get("tokens", {}).get("state") if event.lane == "work" else None
-        if token is not None and "hook" in event.data:
+        token = event.data.get("tokens", {}).get("state") if "hook" in event.data else None
+        if token is not None:
             key = event.data["processor"]
             yield event, processors.get(key, {}).get("id", key), token
 
@@ -138,7 +128,7 @@ def _one_result(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
                 key = event.data["processor"]
                 calls[key] += 1
                 if isinstance(array, list) and calls[key] > max(array.count(key), 1):
-                    yield run, "work", NOTHING, event.data, f"processOutputResult of {key!r} is called again"
+                    yield "ORD-15", run, "work", NOTHING, event.data, f"processOutputResult of {key!r} is called again"
 
 
 def _unique_ids(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
@@ -149,24 +139,34 @@ def _unique_ids(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
         ids = Counter(message["id"] for message in messages if isinstance(message, dict) and "id" in message)
         for name, count in ids.items():
             if count > 1:
-                yield run, lane, NOTHING, messages, f"{count} messages have the id {name!r}"
+                yield "MSG-5", run, lane, NOTHING, messages, f"{count} messages have the id {name!r}"
 
 
 def _in_time(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
     """Nothing of a run comes after its outcome, but that a provider hears that it may stop."""
     for event in trace.events:
         if event.late and event.name != "model/aborted":
-            yield event.run, event.lane, NOTHING, event.data, f"{event.name} came after the run's outcome"
+            rule = _late_rule(event, trace.outcomes.get(event.run, {}))
+            yield rule, event.run, event.lane, NOTHING, event.data, f"{event.name} came after the run's outcome"
 
 
-# Which rule each invariant belongs to.
-INVARIANTS: dict[str, Callable[[Scenario, Trace], Iterator[Finding]]] = {
-    "STA-1": _one_state_each,
-    "STA-2": _own_state,
-    "STA-3": _fresh_state,
-    "ORD-16": _one_result,
-    "STR-1": _framed,
-    "TRI-1": _ended,
-    "RES-1": _in_time,
-    "MSG-1": _unique_ids,
-}
+def _late_rule(event: Event, outcome: dict[str, Json]) -> str:
+    """Which rule says that this event does not come any more, by how the run ended."""
+    if event.name.startswith("store/"):
+        return "PER-2"
+    if outcome.get("tripwire"):
+        return "ORD-25"
+    if event.lane == "client":
+        return "STR-1"
+    return "RES-4" if outcome.get("finishReason") == "aborted" or "raised" in outcome else "ORD-15"
+
+
+INVARIANTS: tuple[Callable[[Scenario, Trace], Iterator[Finding]], ...] = (
+    _one_state,
+    _own_state,
+    _one_result,
+    _framed,
+    _ended,
+    _in_time,
+    _unique_ids,
+)

@@ -64,10 +64,13 @@ class Comparison:
     matches: list[Match] = field(default_factory=list)
 
 
-def compare(scenario: Scenario, trace: Trace) -> Comparison:
-    """Compares `trace` with what `scenario` expects; stops at the first divergence. Raises PatternError."""
+def compare(scenario: Scenario, trace: Trace, *, across: bool = True) -> Comparison:
+    """Compares `trace` with what `scenario` expects up to the first divergence; raises PatternError.
+
+    Without `across` the order across lanes is left out, for traces that do not have it.
+    """
     comparing = _Comparing(scenario, trace)
-    divergence = next((found for found in comparing.divergences() if found), None)
+    divergence = next((found for found in comparing.divergences(across) if found), None)
     return Comparison(divergence, comparing.matches)
 
 
@@ -80,7 +83,7 @@ class _Comparing:
         self.bindings: Bindings = {}
         self.matches: list[Match] = []
 
-    def divergences(self) -> Iterator[Divergence | None]:
+    def divergences(self, across: bool) -> Iterator[Divergence | None]:
         """One entry for each thing compared, in order; the caller stops at the first that is no None."""
         for gate in self.trace.stuck_gates:
             note = f"gate {gate!r} never opened: what waits for it and what opens it did not overlap"
@@ -95,7 +98,8 @@ class _Comparing:
             thread, resource = entry["thread"], entry["resource"]
             messages = self.trace.stored.get((thread, resource), [])
             yield self._value(f"{thread}/{resource}", "stored", entry["messages"], messages)
-        yield self._across()
+        if across:
+            yield self._across()
 
     def _lane(self, run: str, lane: Lane, expected: Json) -> Divergence | None:
         """Events against patterns one by one; a pattern `$unordered` takes as many events as it lists."""

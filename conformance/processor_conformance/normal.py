@@ -41,6 +41,8 @@ class Normaliser:
     def give(self, value: Json, key: str = "") -> Json:
         """The value with a placeholder for each made-up one."""
         if isinstance(value, dict):
+            if value.keys() == {"$object"}:  # one that no token names is of no interest, but that it is there
+                return {"$object": self.names.get(value["$object"], "<object>")}
             if value.keys() == {"$date"}:
                 return value if self._said(value["$date"]) else {"$date": "<date>"}
             return {name: self.give(inner, name) for name, inner in value.items()}
@@ -59,9 +61,9 @@ class Normaliser:
     def _made_up(self, value: Json, key: str) -> Iterator[tuple[str, str]]:
         if isinstance(value, dict):
             for name, inner in value.items():
-                if key == "tokens" or name in ("$object", "token"):
+                if key == "tokens" or name == "token":
                     if isinstance(inner, str):
-                        yield name.strip("$") if key != "tokens" else "object", inner
+                        yield "object", inner
                 else:
                     yield from self._made_up(inner, name)
         elif isinstance(value, list):
