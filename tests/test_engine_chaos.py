@@ -19,7 +19,7 @@ HERE = {"PYTHONPATH": str(Path(__file__).parent)}
 TIMEOUT = 1.0
 SCENARIO: dict[str, Json] = {
     "given": {
-        "processors": {"counter": {"processOutputStream": []}},
+        "processors": {"counter": {"processOutputStream": [{"times": 1, "do": [{"op": "read", "at": "part"}]}]}},
         "outputProcessors": ["counter"],
         "tools": {"look": {}},
         "model": [{"toolCalls": [{"id": "c1", "name": "look", "args": {}}]}, {"text": ["he", "llo"]}],
@@ -58,6 +58,12 @@ IN_RUN = {
     "invents-a-method": ("breach", "'hook/skip' is no request of the protocol"),
     "invents-a-run": ("breach", "model/next names the run 'another', which was never started"),
     "invents-a-hook": ("breach", "calls processAPIError of processor 'counter', which has no such hook"),
+    "invents-a-tool": ("breach", "calls the tool 'hammer', which the agent does not have"),
+    "invents-a-model-call": ("breach", "names the model call 'c0', which was never made"),
+    "calls-the-model-twice": ("breach", "the model call 'late' is made twice"),
+    "asks-twice-at-once": ("breach", "two open requests with the id 'same'"),
+    "loses-a-result": ("breach", "answered 1 operations with 0 results"),
+    "answers-neither": ("breach", "answered run/start with neither result nor error"),
     "counts-its-requests": ("breach", "the id 7 is not a text"),
     "leaves-out-tokens": ("breach", "tool/call params: 'tokens' is missing"),
     "stops-reading": ("hung", "no answer to run/start within 1 s"),
@@ -108,6 +114,14 @@ def test_a_fault_carries_the_trace_so_far(start: Any) -> None:
         play(start("dies-in-run"), "x", SCENARIO, "stream", timeout=TIMEOUT)
     assert caught.value.trace is not None
     assert [event.name for event in caught.value.trace.events] == ["start"]
+
+
+def test_a_fault_ends_all_runs_at_once(start: Any) -> None:
+    scenario = {**SCENARIO, "run": [{"input": name, "together": "all"} for name in "abc"]}
+    began = time.monotonic()
+    with pytest.raises(AdapterFault, match="in the middle of a line"):
+        play(start("dies-in-a-line"), "x", scenario, "stream", timeout=5.0)
+    assert time.monotonic() - began < 2
 
 
 def test_after_a_fault_the_next_play_gets_a_new_process(start: Any) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 from . import model_script
 from .connection import Adapter
 from .faults import AdapterFault, SuiteError
-from .peer import Job, Refusal
+from .peer import Refusal, Work
 from .rename import Renaming
-from .scripts import ARRAYS, NEUTRAL, SILENT, STEPS, UNDEFINED, Clause, Gates, Scripts, failure, referred
+from .scripts import ARRAYS, NEUTRAL, STEPS, UNDEFINED, Clause, Gates, Scripts, failure, referred
 from .trace import Event, Lane, Trace
 
 Json = Any
@@ -80,16 +80,16 @@ class Answers:
 
     # -- as a Receiver -----------------------------------------------------------------------------------------------
 
-    def arrived(self, method: str, params: dict[str, Json]) -> Job | None:
+    def arrived(self, method: str, params: dict[str, Json]) -> Work | None:
         run = self.runs.get(params["run"])
         if run is None or self.closed:
             return self._stranger(method, params["run"])
         self.arrivals += 1
-        job = ARRIVALS[method](self, run, params)
-        if job is not None:
+        work = ARRIVALS[method](self, run, params)
+        if work is not None:
             with self._changed:
                 self._open += 1
-        return job
+        return work
 
     def answered(self) -> None:
         with self._changed:
@@ -108,7 +108,7 @@ class Answers:
         if self._peer.trouble is not None:
             raise self._peer.trouble
 
-    def _stranger(self, method: str, run: str) -> Job | None:
+    def _stranger(self, method: str, run: str) -> Work | None:
         if run not in self.runs and run not in self._adapter.past_runs:
             raise AdapterFault("breach", f"{method} names the run {run!r}, which was never started")
         self._adapter.stragglers.append((method, run))
@@ -116,7 +116,7 @@ class Answers:
         def refuse() -> Json:
             raise Refusal(f"the run {run} is over and its session closed")
 
-        return refuse
+        return Work(refuse, waits=False)
 
     # -- what arrives ------------------------------------------------------------------------------------------------
 
@@ -135,7 +135,7 @@ class Answers:
         self.trace.outcomes[run.name] = self._renaming.from_wire(outcome)
         run.over = True
 
-    def _hook(self, run: Run, params: dict[str, Json]) -> Job:
+    def _hook(self, run: Run, params: dict[str, Json]) -> Work:
         hook, key = params["hook"], params["processor"]
         if not self._scripts.knows(hook, key):
             raise AdapterFault("breach", f"calls {hook} of processor {key!r}, which has no such hook")
@@ -143,14 +143,14 @@ class Answers:
         seen = {"hook": hook, "processor": key, **arguments, "tokens": params["tokens"]}
         return self._called(run, hook, key, params, self.note(run, "work", hook, seen), arguments)
 
-    def _tool(self, run: Run, params: dict[str, Json]) -> Job:
+    def _tool(self, run: Run, params: dict[str, Json]) -> Work:
         named = {key: self._renaming.from_wire(params[key]) for key in ("tool", "toolCallId", "args")}
         if not self._scripts.knows("tool", named["tool"]):
             raise AdapterFault("breach", f"calls the tool {named['tool']!r}, which the agent does not have")
         event = self.note(run, "work", "tool", {**named, "tokens": params["tokens"]})
         return self._called(run, "tool", named["tool"], params, event, named)
 
-    def _callback(self, run: Run, params: dict[str, Json]) -> Job:
+    def _callback(self, run: Run, params: dict[str, Json]) -> Work:
         name, owner = params["callback"], params.get("processor", "")
         arguments = self._renaming.from_wire(params["arguments"])
         whose = {"processor": owner} if owner else {}
@@ -159,7 +159,7 @@ class Answers:
 
     def _called(
         self, run: Run, kind: str, owner: str, params: dict[str, Json], event: Event, arguments: dict[str, Json]
-    ) -> Job:
+    ) -> Work:
         handle = params["handle"]
         if handle in self._handles:
             raise AdapterFault("breach", f"the handle {handle!r} is used twice")
@@ -167,21 +167,19 @@ class Answers:
         clause = self._scripts.choose(kind, owner, {"run": run.name, **arguments})
         call = Call(run, kind, owner, handle, params["tokens"], event, clause)
         self._calls.append(call)
-        if clause is SILENT:
-            return lambda: {"return": NEUTRAL.get(kind, UNDEFINED)}
-        return lambda: self._act(call)
+        return Work(lambda: self._act(call), clause.waits)
 
-    def _store(self, name: str) -> Callable[[Run, dict[str, Json]], Job]:
-        def arrived(run: Run, params: dict[str, Json]) -> Job:
+    def _store(self, name: str) -> Callable[[Run, dict[str, Json]], Work]:
+        def arrived(run: Run, params: dict[str, Json]) -> Work:
             seen = self._renaming.from_wire({key: params[key] for key in params if key != "run"})
             event = self.note(run, "work", name, {"store": name.removeprefix("store/"), **seen})
             clause = self._scripts.choose(name, "", {"run": run.name, **seen})
             call = Call(run, name, "", "", {}, event, clause)
-            return lambda: self._act_store(call)
+            return Work(lambda: self._act_store(call), clause.waits)
 
         return arrived
 
-    def _model(self, run: Run, params: dict[str, Json]) -> Job:
+    def _model(self, run: Run, params: dict[str, Json]) -> Work:
         name = (run.wire, params["call"])
         if name in self._model_calls:
             raise AdapterFault("breach", f"the model call {params['call']!r} is made twice")
@@ -193,11 +191,12 @@ class Answers:
         self._model_calls[name] = call
         seen = {key: params[key] for key in params if key not in ("run", "call")}
         self.note(run, "provider", "model", self._renaming.from_wire(seen))
-        return lambda: self._act_model(run, turn, call, params["mode"], number)
+        waits = any(name in turn for name in STEPS)
+        return Work(lambda: self._act_model(run, turn, call, params["mode"], number), waits)
 
-    def _next(self, run: Run, params: dict[str, Json]) -> Job:
+    def _next(self, run: Run, params: dict[str, Json]) -> Work:
         call = self._model_call(run, params)
-        return lambda: self._act_next(run, call)
+        return Work(lambda: self._act_next(run, call), waits=any("type" not in part for part in call.parts[:1]))
 
     def _aborted(self, run: Run, params: dict[str, Json]) -> None:
         call = self._model_call(run, params)
@@ -327,7 +326,7 @@ class Answers:
         return self._peer.request(method, params, self._timeout)
 
 
-ARRIVALS: dict[str, Callable[[Answers, Run, dict[str, Json]], Job | None]] = {
+ARRIVALS: dict[str, Callable[[Answers, Run, dict[str, Json]], Work | None]] = {
     "hook/call": Answers._hook,
     "tool/call": Answers._tool,
     "callback/call": Answers._callback,

@@ -34,6 +34,12 @@ def agent(given: dict[str, Json], renaming: Renaming) -> dict[str, Json]:
     return _object(renaming.to_wire(made))
 
 
+def names(given: dict[str, Json]) -> list[str]:
+    """The ids of the processors and the names of the tools."""
+    ids = [str(processor.get("id", key)) for key, processor in given.get("processors", {}).items()]
+    return [*ids, *given.get("tools", {})]
+
+
 def start(call: dict[str, Json], mode: str, renaming: Renaming) -> dict[str, Json]:
     """The params of `run/start`, but for the names of session and run."""
     made = {"mode": mode, "input": renaming.to_wire(call["input"])}

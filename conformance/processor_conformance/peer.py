@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from . import schema
 from .faults import AdapterFault, SuiteError, excerpt
@@ -27,11 +27,19 @@ REQUESTS = {"hook/call", "model/call", "model/next", "tool/call", "callback/call
 NOTIFICATIONS = {"stream/chunk", "model/aborted"}
 
 
-class Receiver(Protocol):
-    """Who answers the adapter. Both are called on the reading thread and must not wait."""
+class Work(NamedTuple):
+    """What makes a request's result. Work that `waits`, for a gate or for the adapter, gets a thread of its own; all
+    other is done by one thread, so that answers leave in the order of arrival and a play can be repeated."""
 
-    def arrived(self, method: str, params: dict[str, Json]) -> Job | None:
-        """Takes note of a message in order of arrival; for a request gives the job that makes its result."""
+    job: Job
+    waits: bool
+
+
+class Receiver(Protocol):
+    """Who answers the adapter. `arrived` and `broken` are called on the reading thread and must not wait."""
+
+    def arrived(self, method: str, params: dict[str, Json]) -> Work | None:
+        """Takes note of a message in order of arrival; for a request gives what makes its result."""
 
     def answered(self) -> None:
         """The result of a job was sent."""
@@ -45,7 +53,7 @@ class Refusal(Exception):
 
 
 class _Nobody:
-    def arrived(self, method: str, params: dict[str, Json]) -> Job | None:
+    def arrived(self, method: str, params: dict[str, Json]) -> Work | None:
         raise AdapterFault("breach", f"sent {method} although no session was ever opened")
 
     def answered(self) -> None:
@@ -86,6 +94,7 @@ class Peer:
         self._heard = time.monotonic()
         self._holds = 0
         self._workers = Workers(self.fail)
+        self._prompt = Workers(self.fail, most=1)
         self._transport = open_transport(command, env, self._on_line, self._on_end)
 
     # -- asking ------------------------------------------------------------------------------------------------------
@@ -198,10 +207,11 @@ class Peer:
         if name is not None and name in self._theirs:
             raise AdapterFault("breach", f"two open requests with the id {name!r}")
         receiver = self.receiver
-        job = receiver.arrived(method, params)
-        if name is not None and job is not None:
+        work = receiver.arrived(method, params)
+        if name is not None and work is not None:
             self._theirs.add(name)
-            self._workers.run(lambda: self._serve(name, method, job, receiver))
+            workers = self._workers if work.waits else self._prompt
+            workers.run(lambda: self._serve(name, method, work.job, receiver))
 
     def _answered(self, name: str | None, message: dict[str, Json]) -> None:
         pending = self._pending.get(name) if name is not None else None
@@ -275,6 +285,7 @@ class Peer:
                 deadline = 0.0
         ended = self._transport.close(max(deadline - time.monotonic(), 0.0) if self.trouble is None else 0.0)
         self._workers.close()
+        self._prompt.close()
         return ended
 
     @property
@@ -283,10 +294,11 @@ class Peer:
 
 
 class Workers:
-    """Threads that run jobs at once, each reused when it is idle. `failed` gets what a job raises."""
+    """Up to `most` threads that run jobs in order, each reused when it is idle. `failed` gets what a job raises."""
 
-    def __init__(self, failed: Callable[[Exception], None]) -> None:
+    def __init__(self, failed: Callable[[Exception], None], most: int = 10_000) -> None:
         self._failed = failed
+        self._most = most
         self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._idle = 0
@@ -294,7 +306,7 @@ class Workers:
 
     def run(self, job: Callable[[], None]) -> None:
         with self._lock:
-            new = self._idle == 0
+            new = self._idle <= 0 and self._threads < self._most
             self._idle -= 0 if new else 1
             self._threads += 1 if new else 0
         self._jobs.put(job)

@@ -40,7 +40,8 @@ def play(
     peer = adapter.peer
     peer.patience_ends = time.monotonic() + LONGEST * timeout
     try:
-        playing = _Play(adapter, scenario, mode, Renaming(seed), trace, timeout)
+        renaming = Renaming(seed, opening.names(scenario["given"]))
+        playing = _Play(adapter, scenario, mode, renaming, trace, timeout)
         peer.receiver = playing.answers
         playing.whole()
     except AdapterFault as fault:

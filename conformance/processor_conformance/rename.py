@@ -2,8 +2,9 @@
 
 Flows in: JSON in the scenario's words. Flows out: the same in the wire's words, and back. Every letter is replaced by
 another of its case, everything else stays; so the rewriting goes through joins, splits, upper and lower case, and
-back again exactly. Only values are rewritten, never the keys of objects (but for the record `tools`, whose keys are
-tool names), and never what the protocol or the contract names: the tables below are the whole list.
+back again exactly. Only values are rewritten, never what the protocol or the contract names: the tables below are the
+whole list. The keys of objects stay too, but for the record `tools`, whose keys are tool names, and for keys that an
+implementation made out of one of our ids (`ticks_<id>`), which come back with the id in the scenario's words.
 
 A text that the implementation itself makes comes back as if it had been ours: "Tripwire triggered by <id>" has its id
 right and its own words garbled. Scenarios therefore never expect an implementation's own wording.
@@ -14,6 +15,7 @@ from __future__ import annotations
 import random
 import re
 import string
+from collections.abc import Iterable
 from typing import Any
 
 Json = Any
@@ -36,22 +38,26 @@ DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)?\Z")
 class Renaming:
     """The permutation of one seed; seed 0 leaves everything as it is."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, names: Iterable[str] = ()) -> None:
+        """`names` are the ids and tool names of the scenario, wanted for keys made out of them."""
         self._there: dict[int, int] = {}
         self._back: dict[int, int] = {}
+        self._made: re.Pattern[str] | None = None
         if seed:
             order = _cycle(random.Random(seed))
             other = "".join(order)
             self._there = str.maketrans(_both(string.ascii_lowercase), _both(other))
             self._back = str.maketrans(_both(other), _both(string.ascii_lowercase))
+            ours = "|".join(re.escape(name.translate(self._there)) for name in names if name)
+            self._made = re.compile(f"(?<=[^A-Za-z0-9])({ours})$|^({ours})(?=[^A-Za-z0-9])") if ours else None
 
     def to_wire(self, value: Json) -> Json:
         """A value of the scenario as the implementation gets to see it."""
-        return _walk(value, self._there) if self._there else value
+        return _walk(value, self._there, None) if self._there else value
 
     def from_wire(self, value: Json) -> Json:
         """A value of the implementation in the scenario's words."""
-        return _walk(value, self._back) if self._back else value
+        return _walk(value, self._back, self._made) if self._back else value
 
 
 def _cycle(source: random.Random) -> list[str]:
@@ -67,31 +73,31 @@ def _both(letters: str) -> str:
     return letters + letters.upper()
 
 
-def _walk(value: Json, table: dict[int, int]) -> Json:
+def _walk(value: Json, table: dict[int, int], made: re.Pattern[str] | None) -> Json:
     if isinstance(value, str):
         return value if DATE.match(value) else value.translate(table)
     if isinstance(value, list):
-        return [_walk(inner, table) for inner in value]
+        return [_walk(inner, table, made) for inner in value]
     if isinstance(value, dict):
-        return _object(value, table)
+        return _object(value, table, made)
     return value
 
 
-def _object(value: dict[str, Json], table: dict[int, int]) -> dict[str, Json]:
+def _object(value: dict[str, Json], table: dict[int, int], made: re.Pattern[str] | None) -> dict[str, Json]:
     kept = _kept(value)
     walked = {}
     for key, inner in value.items():
         if key in WHOLE or key in kept or (key in NAMED and _is_name(inner)):
             walked[key] = _path(inner, table) if key in ("at", "$ref") else inner
         elif key == "tools" and isinstance(inner, dict):
-            walked[key] = {name.translate(table): _walk(tool, table) for name, tool in inner.items()}
-        elif key == "args" and value.get("method") in NAMED_ARGUMENTS:
-            names = NAMED_ARGUMENTS[value["method"]]
-            walked[key] = [one if index in names else _walk(one, table) for index, one in enumerate(inner)]
-        elif key == "stepResult" or (key == "payload" and value.get("type") in FINISHES):
-            walked[key] = {**_walk(inner, table), **_finish(inner)}
+            walked[key] = {name.translate(table): _walk(tool, table, made) for name, tool in inner.items()}
+        elif key == "args" and isinstance(inner, list) and (names := NAMED_ARGUMENTS.get(str(value.get("method")))):
+            walked[key] = [one if index in names else _walk(one, table, made) for index, one in enumerate(inner)]
+        elif isinstance(inner, dict) and (key == "stepResult" or (key == "payload" and _finishes(value))):
+            walked[key] = {**_walk(inner, table, made), **_finish(inner)}
         else:
-            walked[key] = _walk(inner, table)
+            name = key if made is None else made.sub(lambda found: found.group().translate(table), key)
+            walked[name] = _walk(inner, table, made)
     return walked
 
 
@@ -104,9 +110,13 @@ def _is_name(value: Json) -> bool:
     return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
 
 
-def _finish(value: Json) -> dict[str, Json]:
+def _finishes(chunk: dict[str, Json]) -> bool:
+    return str(chunk.get("type")) in FINISHES
+
+
+def _finish(payload: dict[str, Json]) -> dict[str, Json]:
     """Here `reason` is why the step finished, not a text."""
-    return {"reason": value["reason"]} if isinstance(value, dict) and isinstance(value.get("reason"), str) else {}
+    return {"reason": payload["reason"]} if isinstance(payload.get("reason"), str) else {}
 
 
 def _path(path: Json, table: dict[int, int]) -> Json:

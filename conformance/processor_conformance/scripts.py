@@ -49,6 +49,12 @@ class Clause:
         return [*self.script.get("do", []), *after]
 
 
+    @property
+    def waits(self) -> bool:
+        """Whether it does something before it answers, or hands over another call's object."""
+        return bool(self.steps) or _refers(self.script.get("return"))
+
+
 SILENT = Clause({})
 
 
@@ -120,6 +126,12 @@ class Gates:
         with self._changed:
             self._abandoned = True
             self._changed.notify_all()
+
+
+def _refers(template: Json) -> bool:
+    if isinstance(template, dict):
+        return "of" in template or any(map(_refers, template.values()))
+    return isinstance(template, list) and any(map(_refers, template))
 
 
 def referred(template: Json, token_of: Callable[[dict[str, Json]], str | None]) -> Json:

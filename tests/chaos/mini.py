@@ -289,7 +289,9 @@ class Mini:
                 break
         self.hook(run, "outputProcessors", "processOutputResult")
         if place:
-            self.ask("store/write", run=run.name, **place, messages=run.messages)
+            failing = self.ask("store/write", run=run.name, **place, messages=run.messages).get("error")
+            if failing:
+                raise Failed(failing)
             run.session.store.setdefault((place["thread"], place["resource"]), []).extend(run.messages)
         self.chunk(run, {"type": "finish", "payload": {"finishReason": "stop"}})
         steps = [{"text": text} for text in texts]

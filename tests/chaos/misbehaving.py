@@ -199,6 +199,44 @@ class InventsAHook(mini.Mini):
         )
 
 
+class InventsATool(mini.Mini):
+    def step(self, run: mini.Run) -> Json:
+        return self.ask("tool/call", run=run.name, handle="h", tool="hammer", toolCallId="c", args={}, tokens={})
+
+
+class InventsAModelCall(mini.Mini):
+    def step(self, run: mini.Run) -> Json:
+        return self.ask("model/next", run=run.name, call="c0")
+
+
+class CallsTheModelTwice(mini.Mini):
+    def step(self, run: mini.Run) -> Json:
+        return [self.ask("model/call", run=run.name, **LATE) for _ in range(2)]
+
+
+class AsksTwiceAtOnce(mini.Mini):
+    """Two open requests with one id."""
+
+    def hook(self, run: mini.Run, array: str, hook: str, **arguments: Json) -> Json:
+        params = {"run": run.name, "tool": "look", "toolCallId": "c", "args": {}, "tokens": {}}
+        self.send(id="same", method="tool/call", params={**params, "handle": "h1"})
+        self.send(id="same", method="tool/call", params={**params, "handle": "h2"})
+        time.sleep(60)
+
+
+class LosesAResult(mini.Mini):
+    def object_do(self, params: Json) -> Json:
+        return {"results": super().object_do(params)["results"][1:]}
+
+
+class AnswersNeither(mini.Mini):
+    """Neither result nor error."""
+
+    def run_start(self, params: Json) -> Json:
+        self.send(id="r3")
+        time.sleep(60)
+
+
 class CountsItsRequests(mini.Mini):
     """Ids are texts."""
 
