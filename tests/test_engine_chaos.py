@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from processor_conformance import player
+from processor_conformance import player, wire
 from processor_conformance.connection import Adapter, AdapterDidNotStart, AdapterFault
 from processor_conformance.player import play
 
@@ -61,7 +61,6 @@ IN_RUN = {
     "invents-a-tool": ("breach", "calls the tool 'hammer', which the agent does not have"),
     "invents-a-model-call": ("breach", "names the model call 'c0', which was never made"),
     "calls-the-model-twice": ("breach", "the model call 'late' is made twice"),
-    "asks-twice-at-once": ("breach", "two open requests with the id 'same'"),
     "loses-a-result": ("breach", "answered 1 operations with 0 results"),
     "answers-neither": ("breach", "answered run/start with neither result nor error"),
     "counts-its-requests": ("breach", "the id 7 is not a text"),
@@ -179,6 +178,20 @@ def test_what_comes_after_the_end_is_refused_and_kept_out_of_the_trace(start: An
 def test_what_comes_after_the_outcome_belongs_to_the_run_and_is_marked(start: Any) -> None:
     trace = play(start("calls-after-the-outcome"), "x", SCENARIO, "stream", timeout=TIMEOUT)
     assert [event.late for event in trace.lane("0", "provider")] == [False, False, True]
+
+
+def test_two_open_requests_with_one_id(start: Any) -> None:
+    held = {"look": {"execute": [{"wait": "never"}]}}
+    scenario = {**SCENARIO, "given": {**SCENARIO["given"], "tools": held}}
+    with pytest.raises(AdapterFault, match="two open requests with the id 'same'"):
+        play(start("asks-twice-at-once"), "x", scenario, "stream", timeout=TIMEOUT)
+
+
+def test_a_line_without_end_is_cut(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(wire, "LONGEST_LINE", 3 << 20)
+    with pytest.raises(AdapterFault, match="wrote 3 MB and was still in the middle of a line: 'babble") as caught:
+        play(start("never-ends-a-line"), "x", SCENARIO, "stream", timeout=TIMEOUT)
+    assert caught.value.kind == "garbage"
 
 
 def test_an_adapter_that_does_not_read_blocks_nobody(start: Any) -> None:

@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from typing import Any, NamedTuple, Protocol
 
 from . import schema
-from .faults import AdapterFault, SuiteError, excerpt
+from .faults import AdapterFault, FaultKind, SuiteError, excerpt
 from .wire import open_transport
 
 Json = Any
@@ -179,11 +179,10 @@ class Peer:
         except Exception as error:
             self.fail(suite_error(error))
 
-    def _on_end(self, how: str, half: bytes) -> None:
+    def _on_end(self, kind: FaultKind, how: str, half: bytes) -> None:
         if half.strip():
             said = half[:1000].decode("utf-8", "replace")
-            message = f"the adapter {how} in the middle of a line: {excerpt(said)}"
-            self.fail(AdapterFault("died" if len(half) < 1 << 20 else "garbage", message, said))
+            self.fail(AdapterFault(kind, f"the adapter {how} in the middle of a line: {excerpt(said)}", said))
         elif not self._said:
             self.fail(AdapterFault("died", f"the adapter {how} without having written anything"))
         else:

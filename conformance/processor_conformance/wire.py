@@ -19,10 +19,10 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import IO, Protocol
 
-from .faults import AdapterDidNotStart
+from .faults import AdapterDidNotStart, FaultKind
 
 OnLine = Callable[[bytes], None]
-OnEnd = Callable[[str, bytes], None]
+OnEnd = Callable[[FaultKind, str, bytes], None]
 IN_PROCESS = "python:"
 LONGEST_LINE = 64 * 1024 * 1024
 STDERR_LINES = 40
@@ -174,11 +174,12 @@ class Pipes:
             self._half.append(rest)
             length += len(rest)
         stream.close()
-        self._on_end(self._how_it_ended(length), b"".join(self._half)[:LONGEST_LINE])
-
-    def _how_it_ended(self, length: int) -> str:
         if length > LONGEST_LINE:
-            return f"wrote a line of more than {LONGEST_LINE >> 20} MB"
+            self._on_end("garbage", f"wrote {length >> 20} MB and was still", self._half[0])
+        else:
+            self._on_end("died", self._how_it_ended(), b"".join(self._half))
+
+    def _how_it_ended(self) -> str:
         if self._ends_within(0.5):
             return _ending(self.process.returncode)
         return "closed its stdout but still runs"

@@ -133,6 +133,12 @@ class WritesNaN(mini.Mini):
         return super().step(run)
 
 
+class NeverEndsALine(mini.Mini):
+    def step(self, run: mini.Run) -> Json:
+        while True:
+            write(b"babble " * 1000)
+
+
 class WritesHalfACharacter(mini.Mini):
     def step(self, run: mini.Run) -> Json:
         write(b'{"jsonrpc": "2.0", "method": "stream/chunk", "params": {"text": "caf\xc3"}}\n')
