@@ -117,11 +117,12 @@ function makeModel(id) {
     const asked = { run: currentRun.getStore(), call: freshName('m') };
     let open = true;
     const end = () => { open = false; };
-    const stop = () => { if (open) end(tell('model/aborted', asked)); };
+    const stop = () => { if (open) tell('model/aborted', asked); open = false; };
     abortSignal?.addEventListener('abort', stop);
     const answer = await ask('model/call', {
-      ...asked, model: id, mode, prompt: encode(prompt), tools: tools.map(tool => tool.name), toolChoice, settings,
-      providerOptions, structuredOutput: responseFormat?.schema, signal: Boolean(abortSignal),
+      ...asked, model: id, mode, prompt: encode(prompt), tools: tools.map(tool => tool.name), settings, providerOptions,
+      toolChoice: toolChoice?.toolName ? toolChoice : toolChoice?.type, structuredOutput: responseFormat?.schema,
+      signal: Boolean(abortSignal),
     });
     if (!answer.pull) end();
     if (answer.error) throw makeError(answer.error);
