@@ -66,7 +66,7 @@ IN_RUN = {
     "counts-its-requests": ("breach", "the id 7 is not a text"),
     "leaves-out-tokens": ("breach", "tool/call params: 'tokens' is missing"),
     "stops-reading": ("hung", "no answer to run/start within 1 s"),
-    "never-ends": ("hung", "does not come to an end: 250 model calls"),
+    "never-ends": ("hung", "does not come to an end: 200 model calls"),
 }
 
 
@@ -161,9 +161,22 @@ def test_a_talkative_adapter_is_ended_too(start: Any, monkeypatch: pytest.Monkey
 
 
 def test_a_full_check_only_where_it_is_asked_for(start: Any) -> None:
-    scenario = {**SCENARIO, "run": [{"input": "first", "reading": [{"read": 1}]}]}
-    with pytest.raises(AdapterFault, match="the answer to run/read: /chunks/0: 'type' is a required property"):
-        play(start("sends-a-chunk-without-type", strict=True), "x", scenario, "stream", timeout=TIMEOUT)
+    assert play(start("wants-tokens-to-be-numbers"), "x", SCENARIO, "stream", timeout=TIMEOUT).outcomes
+    with pytest.raises(AdapterFault, match="hook/call params: /tokens/state: 7 is not of type 'string'"):
+        play(start("wants-tokens-to-be-numbers", strict=True), "x", SCENARIO, "stream", timeout=TIMEOUT)
+
+
+@pytest.mark.parametrize(
+    ("way", "message"),
+    [
+        ("sends-a-chunk-without-type", "the answer to run/read: /chunks/0: 'type' is missing"),
+        ("reads-too-little", "run/read of 3 chunks brought 1, and not the end of the stream"),
+    ],
+)
+def test_fault_of_a_pulled_stream(start: Any, way: str, message: str) -> None:
+    scenario = {**SCENARIO, "run": [{"input": "first", "reading": [{"read": 3}]}]}
+    with pytest.raises(AdapterFault, match=message):
+        play(start(way), "x", scenario, "stream", timeout=TIMEOUT)
 
 
 def test_what_comes_after_the_end_is_refused_and_kept_out_of_the_trace(start: Any) -> None:

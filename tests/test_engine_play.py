@@ -326,7 +326,7 @@ def test_after_a_bug_of_the_suite_the_next_play_is_sound(adapter: Adapter) -> No
 
 def test_a_play_that_brings_too_much_is_ended(adapter: Adapter, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(answers, "MOST_EVENTS", 5)
-    with pytest.raises(AdapterFault, match="does not come to an end: 5 events"):
+    with pytest.raises(AdapterFault, match="does not come to an end: 5 messages"):
         play(adapter, "x", scenario(), "stream")
 
 

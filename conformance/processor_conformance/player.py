@@ -132,9 +132,9 @@ class _Play:
     def _read(self, run: Run, name: str, value: Json) -> None:
         """One step of a scripted reader."""
         if name == "read":
-            self._ask("run/read", {"run": run.wire, "count": value}, partial(self._chunks, run))
+            self._read_chunks(run, value)
         elif name == "rest":
-            while not self._ask("run/read", {"run": run.wire, "count": READ_COUNT}, partial(self._chunks, run))["done"]:
+            while not self._read_chunks(run, READ_COUNT):
                 pass
         elif name == "result":
             self._ask("run/result", {"run": run.wire}, partial(self._started, run))
@@ -148,6 +148,14 @@ class _Play:
             self.answers.gates.wait(value)
         else:
             raise SuiteError(f"{name!r} is nothing a reader can do")
+
+    def _read_chunks(self, run: Run, count: int) -> bool:
+        """Reads up to `count` chunks; says whether that was the end."""
+        result = self._ask("run/read", {"run": run.wire, "count": count}, partial(self._chunks, run))
+        got = len(result["chunks"])
+        if got > count or (got < count and not result["done"]):
+            raise AdapterFault("breach", f"run/read of {count} chunks brought {got}, and not the end of the stream")
+        return bool(result["done"])
 
     def _chunks(self, run: Run, result: dict[str, Json]) -> None:
         for chunk in result["chunks"]:

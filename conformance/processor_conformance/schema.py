@@ -18,6 +18,7 @@ from .faults import SuiteError
 
 Json = Any
 HERE = Path(__file__).resolve().parent / "schemas"
+Check = Callable[[Json, str], str | None]  # a value and its place; what is wrong there
 TYPES: dict[str, tuple[type, ...]] = {
     "string": (str,),
     "object": (dict,),
@@ -31,7 +32,7 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 def problem(definition: str, value: Json, *, strict: bool = False) -> str | None:
     """What is wrong with a message's `<method>.params` or `<method>.result`, or None."""
-    return _structural(definition, value) or (_full("protocol", definition)(value) if strict else None)
+    return _structural(definition)(value, "") or (_full("protocol", definition)(value) if strict else None)
 
 
 def scenario_problem(scenario: Json) -> str | None:
@@ -51,39 +52,74 @@ def capabilities() -> frozenset[str]:
     return frozenset(document("protocol")["$defs"]["capability"]["enum"])
 
 
-def _structural(definition: str, value: Json) -> str | None:
-    required, members, either = _outline(definition)
-    if not isinstance(value, dict):
-        return f"/ is {_kind(value)}, not an object"
-    for key in required:
-        if key not in value:
-            return f"{key!r} is missing"
-    if either and not any(key in value for key in either):
-        return f"{' or '.join(map(repr, either))} is missing"
-    for key, (types, names, allowed) in members.items():
-        if key not in value:
-            continue
-        if types and not _is(value[key], types):
-            return f"/{key} is {_kind(value[key])}, not {' or '.join(names)}"
-        if allowed and value[key] not in allowed:
-            return f"/{key} is {value[key]!r}, not one of {', '.join(map(repr, allowed))}"
-    return None
-
-
-Member = tuple[tuple[type, ...], list[str], list[Json]]
-
-
 @functools.cache
-def _outline(definition: str) -> tuple[list[str], dict[str, Member], list[str]]:
-    """Of a definition: what must be there; each member's Python types, their names, its values; which alternatives."""
-    schema = document("protocol")["$defs"][definition]
-    members = {}
-    for key, member in schema.get("properties", {}).items():
-        plain = _resolved(member)
-        names = [plain["type"]] if isinstance(plain.get("type"), str) else plain.get("type", [])
-        members[key] = (tuple(kind for name in names for kind in TYPES[name]), names, plain.get("enum", []))
-    either = [choice["required"][0] for choice in schema.get("anyOf", [])]
-    return schema.get("required", []), members, either
+def _structural(definition: str) -> Check:
+    """The small check of one definition: types, enumerations and members that must be there, at any depth."""
+    return _compiled(document("protocol")["$defs"][definition]) or (lambda value, at: None)
+
+
+def _compiled(schema: Json) -> Check | None:
+    """A check of a value at a place, or None where any value will do."""
+    schema = _resolved(schema)
+    checks = [part for part in (_typed(schema), _required(schema), _members(schema), _items(schema)) if part]
+    if not checks:
+        return None
+    return lambda value, at: next((found for found in (check(value, at) for check in checks) if found), None)
+
+
+def _typed(schema: Json) -> Check | None:
+    names = [schema["type"]] if isinstance(schema.get("type"), str) else schema.get("type", [])
+    types = tuple(kind for name in names for kind in TYPES[name])
+    allowed = schema.get("enum")
+
+    def check(value: Json, at: str) -> str | None:
+        if not _is(value, types):
+            return f"{at or '/'} is {_kind(value)}, not {' or '.join(names)}"
+        if allowed and value not in allowed:
+            return f"{at} is {value!r}, not one of {', '.join(map(repr, allowed))}"
+        return None
+
+    return check if types else None
+
+
+def _required(schema: Json) -> Check | None:
+    required = schema.get("required", [])
+    choices = schema.get("anyOf", [])
+    either = [choice["required"][0] for choice in choices if all(one.keys() == {"required"} for one in choices)]
+
+    def check(value: Json, at: str) -> str | None:
+        for key in required:
+            if key not in value:
+                return f"{at}{': ' if at else ''}{key!r} is missing"
+        if either and not any(key in value for key in either):
+            return f"{at}{': ' if at else ''}{' or '.join(map(repr, either))} is missing"
+        return None
+
+    return check if required or either else None
+
+
+def _members(schema: Json) -> Check | None:
+    members = {key: _compiled(member) for key, member in schema.get("properties", {}).items()}
+    checked = [(key, member) for key, member in members.items() if member]
+
+    def check(value: Json, at: str) -> str | None:
+        for key, member in checked:
+            found = member(value[key], f"{at}/{key}") if isinstance(value, dict) and key in value else None
+            if found:
+                return found
+        return None
+
+    return check if checked else None
+
+
+def _items(schema: Json) -> Check | None:
+    item = _compiled(schema["items"]) if "items" in schema else None
+
+    def check(value: Json, at: str) -> str | None:
+        each = enumerate(value) if isinstance(value, list) and item else ()
+        return next((found for found in (item(one, f"{at}/{index}") for index, one in each if item) if found), None)
+
+    return check if item else None
 
 
 def _resolved(schema: Json) -> Json:

@@ -175,7 +175,7 @@ class Pipes:
             length += len(rest)
         stream.close()
         if length > LONGEST_LINE:
-            self._on_end("garbage", f"wrote {length >> 20} MB and was still", self._half[0])
+            self._on_end("garbage", f"wrote {length >> 20} MB and was still", b"".join(self._half))
         else:
             self._on_end("died", self._how_it_ended(), b"".join(self._half))
 

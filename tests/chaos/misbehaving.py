@@ -256,9 +256,19 @@ class LeavesOutTokens(mini.Mini):
         return self.ask("tool/call", run=run.name, handle="h", tool="look", toolCallId="c", args={})
 
 
-class SendsAChunkWithoutType(mini.Mini):
+class WantsTokensToBeNumbers(mini.Mini):
     """Only the full check sees it."""
 
+    def token(self, thing: Json) -> Json:
+        return 7
+
+
+class ReadsTooLittle(mini.Mini):
+    def run_read(self, params: Json) -> Json:
+        return {"chunks": [{"type": "start"}], "done": False}
+
+
+class SendsAChunkWithoutType(mini.Mini):
     def run_read(self, params: Json) -> Json:
         return {"chunks": [{"payload": {}}], "done": True}
 
