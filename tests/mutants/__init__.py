@@ -7,12 +7,15 @@ its docstring says what somebody got wrong. `python -m mutants` plays them.
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from processor_contract import pipeline
 from processor_contract.hooks import HOOKS, Hook
 
 
@@ -51,6 +54,20 @@ class Patch:
                 elif isinstance(value, dict):
                     for key in [key for key, item in value.items() if item is function]:
                         self.set(value, key, replacement)
+
+    def around(self, function: Callable[..., Any], around: Callable[..., Any]) -> None:
+        """Puts `around(function, *args)` in the place of one of the reference's functions."""
+        self.function(function, lambda *args, **named: around(function, *args, **named))
+
+    def chain(self, hook: str, around: Callable[..., Any]) -> None:
+        """Puts `around(chain, run, slate)` in the place of a hook's chain; `chain(run, slate)` is that chain itself."""
+
+        def call(original: Callable[..., Any], run: Any, name: str, slate: Any) -> Any:
+            if name != hook:
+                return original(run, name, slate)
+            return around(lambda run, slate: original(run, name, slate), run, slate)
+
+        self.around(pipeline.call, call)
 
     def wrap(self, holder: type, name: str, around: Callable[..., Any]) -> None:
         """Puts `around(original, self, *args)` in the place of a method."""
@@ -101,4 +118,6 @@ def mutant(rule: str) -> Callable[[Callable[[Patch], None]], Callable[[Patch], N
     return register
 
 
-from . import order, persistence, state  # noqa: E402, F401  (each registers its own)
+for _module in pkgutil.iter_modules(__path__):
+    if _module.name != "__main__":
+        importlib.import_module(f"{__name__}.{_module.name}")  # each registers its own
