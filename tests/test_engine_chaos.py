@@ -16,7 +16,8 @@ from processor_conformance.player import play
 
 Json = Any
 HERE = {"PYTHONPATH": str(Path(__file__).parent)}
-TIMEOUT = 1.0
+TIMEOUT = 1.0  # of what must time out; everything else has PATIENCE, because a busy machine starts processes slowly
+PATIENCE = 20.0
 SCENARIO: dict[str, Json] = {
     "given": {
         "processors": {"counter": {"processOutputStream": [{"times": 1, "do": [{"op": "read", "at": "part"}]}]}},
@@ -68,6 +69,7 @@ IN_RUN = {
     "stops-reading": ("hung", "no answer to run/start within 1 s"),
     "never-ends": ("hung", "does not come to an end: 200 model calls"),
 }
+SILENT = {"hangs-in-run", "stops-reading", "dies-before-its-child"}  # found out by their silence
 
 
 def program(name: str, *arguments: str, **options: Any) -> Adapter:
@@ -80,7 +82,7 @@ def start(request: pytest.FixtureRequest) -> Iterator[Any]:
     made: list[Adapter] = []
 
     def starting(way: str, **options: Any) -> Adapter:
-        made.append(program("misbehaving", way, **{"timeout": TIMEOUT, **options}))
+        made.append(program("misbehaving", way, **{"timeout": PATIENCE, **options}))
         return made[-1]
 
     yield starting
@@ -94,7 +96,7 @@ def start(request: pytest.FixtureRequest) -> Iterator[Any]:
 def test_fault_at_start(start: Any, way: str) -> None:
     kind, message = AT_START[way]
     with pytest.raises(AdapterDidNotStart) as caught:
-        start(way).start()
+        start(way, timeout=TIMEOUT if kind == "hung" else PATIENCE).start()
     assert (kind, True) == (caught.value.kind, message in caught.value.message), caught.value.message
 
 
@@ -103,14 +105,14 @@ def test_fault_in_run(start: Any, way: str) -> None:
     kind, message = IN_RUN[way]
     began = time.monotonic()
     with pytest.raises(AdapterFault) as caught:
-        play(start(way), way, SCENARIO, "stream", timeout=TIMEOUT)
+        play(start(way), way, SCENARIO, "stream", timeout=TIMEOUT if way in SILENT else PATIENCE)
     assert (kind, True) == (caught.value.kind, message in caught.value.message), caught.value.message
-    assert time.monotonic() - began < 4 * TIMEOUT
+    assert time.monotonic() - began < PATIENCE / 2
 
 
 def test_a_fault_carries_the_trace_so_far(start: Any) -> None:
     with pytest.raises(AdapterFault) as caught:
-        play(start("dies-in-run"), "x", SCENARIO, "stream", timeout=TIMEOUT)
+        play(start("dies-in-run"), "x", SCENARIO, "stream", timeout=PATIENCE)
     assert caught.value.trace is not None
     assert [event.name for event in caught.value.trace.events] == ["start"]
 
@@ -127,7 +129,7 @@ def test_after_a_fault_the_next_play_gets_a_new_process(start: Any) -> None:
     adapter = start("uses-a-handle-twice")
     for _ in range(2):
         with pytest.raises(AdapterFault, match="is used twice"):
-            play(adapter, "x", SCENARIO, "stream", timeout=TIMEOUT)
+            play(adapter, "x", SCENARIO, "stream", timeout=PATIENCE)
 
 
 def test_last_words_on_stderr_are_kept(start: Any) -> None:
@@ -147,6 +149,7 @@ def test_a_flood_on_stderr_blocks_nothing(start: Any) -> None:
 def test_an_adapter_that_ignores_shutdown_is_ended(start: Any) -> None:
     adapter = start("ignores-shutdown")
     adapter.start()
+    adapter.timeout = TIMEOUT
     began = time.monotonic()
     adapter.close()
     assert not adapter.ended_by_itself
@@ -161,9 +164,9 @@ def test_a_talkative_adapter_is_ended_too(start: Any, monkeypatch: pytest.Monkey
 
 
 def test_a_full_check_only_where_it_is_asked_for(start: Any) -> None:
-    assert play(start("wants-tokens-to-be-numbers"), "x", SCENARIO, "stream", timeout=TIMEOUT).outcomes
+    assert play(start("wants-tokens-to-be-numbers"), "x", SCENARIO, "stream", timeout=PATIENCE).outcomes
     with pytest.raises(AdapterFault, match="hook/call params: /tokens/state: 7 is not of type 'string'"):
-        play(start("wants-tokens-to-be-numbers", strict=True), "x", SCENARIO, "stream", timeout=TIMEOUT)
+        play(start("wants-tokens-to-be-numbers", strict=True), "x", SCENARIO, "stream", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -176,12 +179,12 @@ def test_a_full_check_only_where_it_is_asked_for(start: Any) -> None:
 def test_fault_of_a_pulled_stream(start: Any, way: str, message: str) -> None:
     scenario = {**SCENARIO, "run": [{"input": "first", "reading": [{"read": 3}]}]}
     with pytest.raises(AdapterFault, match=message):
-        play(start(way), "x", scenario, "stream", timeout=TIMEOUT)
+        play(start(way), "x", scenario, "stream", timeout=PATIENCE)
 
 
 def test_what_comes_after_the_end_is_refused_and_kept_out_of_the_trace(start: Any) -> None:
     adapter = start("calls-after-the-end")
-    trace = play(adapter, "x", SCENARIO, "stream", timeout=TIMEOUT)
+    trace = play(adapter, "x", SCENARIO, "stream", timeout=PATIENCE)
     adapter.close()
     assert [event.name for event in trace.lane("0", "provider")] == ["model", "model"]
     assert adapter.stragglers == [("model/call", "run-2")]
@@ -189,7 +192,7 @@ def test_what_comes_after_the_end_is_refused_and_kept_out_of_the_trace(start: An
 
 
 def test_what_comes_after_the_outcome_belongs_to_the_run_and_is_marked(start: Any) -> None:
-    trace = play(start("calls-after-the-outcome"), "x", SCENARIO, "stream", timeout=TIMEOUT)
+    trace = play(start("calls-after-the-outcome"), "x", SCENARIO, "stream", timeout=PATIENCE)
     assert [event.late for event in trace.lane("0", "provider")] == [False, False, True]
 
 
@@ -197,13 +200,13 @@ def test_two_open_requests_with_one_id(start: Any) -> None:
     held = {"look": {"execute": [{"wait": "never"}]}}
     scenario = {**SCENARIO, "given": {**SCENARIO["given"], "tools": held}}
     with pytest.raises(AdapterFault, match="two open requests with the id 'same'"):
-        play(start("asks-twice-at-once"), "x", scenario, "stream", timeout=TIMEOUT)
+        play(start("asks-twice-at-once"), "x", scenario, "stream", timeout=PATIENCE)
 
 
 def test_a_line_without_end_is_cut(start: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "LONGEST_LINE", 3 << 20)
     with pytest.raises(AdapterFault, match="wrote 3 MB and was still in the middle of a line: 'babble") as caught:
-        play(start("never-ends-a-line"), "x", SCENARIO, "stream", timeout=TIMEOUT)
+        play(start("never-ends-a-line"), "x", SCENARIO, "stream", timeout=PATIENCE)
     assert caught.value.kind == "garbage"
 
 
@@ -214,7 +217,7 @@ def test_an_adapter_that_does_not_read_blocks_nobody(start: Any) -> None:
 
 
 def test_line_ends_of_windows_are_no_fault(start: Any) -> None:
-    trace = play(start("ends-lines-like-windows"), "x", SCENARIO, "stream", timeout=TIMEOUT)
+    trace = play(start("ends-lines-like-windows"), "x", SCENARIO, "stream", timeout=PATIENCE)
     assert trace.outcomes["0"]["text"] == "hello"
 
 
@@ -250,8 +253,8 @@ def test_an_adapter_without_threads_serves_while_it_waits() -> None:
     read = {"do": [{"op": "read", "at": "part/type"}]}
     processors = {"counter": {"processOutputStream": [read]}}
     scenario = {"given": {**SCENARIO["given"], "processors": processors}, "run": SCENARIO["run"]}
-    adapter = program("alone", timeout=TIMEOUT)
-    trace = play(adapter, "x", scenario, "stream", timeout=TIMEOUT)
+    adapter = program("alone", timeout=PATIENCE)
+    trace = play(adapter, "x", scenario, "stream", timeout=PATIENCE)
     adapter.close()
     hooks = [event.data for event in trace.events if event.name == "processOutputStream"]
     assert hooks
