@@ -177,9 +177,8 @@ class Server:
         with named(params["run"]):
             stream = self._stream(params)
             try:
-                for chunk in stream:
-                    if tell:
-                        self._peer.notify("stream/chunk", {"run": params["run"], "chunk": self._objects.encode(chunk)})
+                for chunk in stream if tell else ():
+                    self._peer.notify("stream/chunk", {"run": params["run"], "chunk": self._objects.encode(chunk)})
                 return {"outcome": self._outcome(stream.result())}
             except Exception as error:
                 return {"outcome": {"raised": self._objects.chain(error), "at": "result"}}
