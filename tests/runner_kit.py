@@ -1,0 +1,60 @@
+"""Small scenarios and traces by hand, for the tests of the runner's verdicts."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+from processor_conformance.scenario import Item, Scenario
+from processor_conformance.spec import Rule
+from processor_conformance.trace import Event, Trace
+
+Json = Any
+NAMED_BY = ("hook", "callback", "type")
+
+
+def scenario(expect: list[Json], *, name: str = "ORD-3-in-order", **members: Json) -> Scenario:
+    """A scenario of as many runs as `expect` has entries; `members` of its JSON are added or replaced."""
+    raw = {
+        "title": "It holds",
+        "rules": [name.rsplit("-", name.count("-") - 1)[0]],
+        "why": "It hurts.",
+        "given": {"processors": {"a": {}, "b": {}}, "outputProcessors": ["a", "b"], "model": [{"text": ["hi"]}]},
+        "run": [{"input": "hello"} for _ in expect],
+        "expect": expect,
+        **members,
+    }
+    return Scenario(name, "ordering", raw)
+
+
+def trace(*runs: dict[str, Json], mode: str = "stream", **more: Json) -> Trace:
+    """A trace of these runs, each `{lane: [event data], "outcome": ...}`; events arrive lane by lane."""
+    found = Trace("any", mode, **more)
+    count = itertools.count()
+    for number, lanes in enumerate(runs):
+        for lane in ("work", "client", "provider"):
+            for data in lanes.get(lane, ()):
+                late = data.pop("late", False)
+                found.events.append(Event(next(count), str(number), lane, _name(data), data, late))
+        if "outcome" in lanes:
+            found.outcomes[str(number)] = lanes["outcome"]
+    return found
+
+
+def _name(data: Json) -> str:
+    if "model" in data or "tool" in data:
+        return "tool" if "tool" in data else "model"
+    return next((data[key] for key in NAMED_BY if key in data), f"store/{data.get('store')}")
+
+
+def hook(processor: str, name: str = "processOutputStep", **members: Json) -> dict[str, Json]:
+    """A work event, or its pattern."""
+    return {"hook": name, "processor": processor, **members}
+
+
+def rule(name: str = "ORD-3", level: str = "MUST", sources: tuple[str, ...] = ("document S-001",)) -> Rule:
+    return Rule(name, f"Title of {name}", level, sources, ("nine-hook", "six-hook"), f"What {name} says.", "What for.")
+
+
+def item(of: Scenario, mode: str = "stream") -> Item:
+    return Item(of, mode)

@@ -1,0 +1,137 @@
+"""What no trace may show, and under which rule it is reported."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from processor_conformance.invariants import violations
+from processor_conformance.scenario import Scenario
+from runner_kit import hook, scenario, trace
+
+Json = Any
+RESULT = "processOutputResult"
+PLAIN = scenario([{}])
+TWICE = scenario([{}, {}])
+ONE_ID = scenario([{}], given={"processors": {"a": {"id": "x"}, "b": {"id": "x"}}, "outputProcessors": ["a", "b"]})
+AT_ONCE = scenario([{}, {}], run=[{"input": "1", "together": "t"}, {"input": "2", "together": "t"}])
+
+
+def chunks(*types: str) -> Json:
+    return {"client": [{"type": name} for name in types]}
+
+
+def states(*calls: tuple[str, str, str]) -> Json:
+    return {"work": [hook(key, name, tokens={"state": token}) for key, name, token in calls]}
+
+
+def broken(of: Scenario, *runs: Json, **more: Json) -> list[str]:
+    return [found.rule for found in violations(of, trace(*runs, **more))]
+
+
+STEP = ("step-start", "text-delta", "step-finish")
+STREAM = "processOutputStream"
+
+
+@pytest.mark.parametrize(
+    ("of", "runs"),
+    [
+        (PLAIN, [chunks("start", *STEP, *STEP, "finish")]),
+        (PLAIN, [chunks("start", "step-start", "text-delta", "tripwire")]),
+        (PLAIN, [chunks("start", "step-start", "error", "step-finish", "data-x", "finish")]),
+        (PLAIN, [chunks("start", "data-early", *STEP, "data-late", "finish")]),
+        (PLAIN, [states(("a", STREAM, "1"), ("b", STREAM, "2"), ("a", RESULT, "1"), ("b", RESULT, "2"))]),
+        (ONE_ID, [states(("a", STREAM, "1"), ("b", STREAM, "1"))]),
+        (TWICE, [states(("a", STREAM, "1")), states(("a", STREAM, "2"))]),
+        (PLAIN, [{"work": [hook("a", RESULT), hook("b", RESULT)]}]),
+        (PLAIN, [{"outcome": {"messages": [{"id": "1"}, {"id": "2"}]}}]),
+    ],
+)
+def test_a_sound_trace_breaks_nothing(of: Scenario, runs: list[Json]) -> None:
+    assert broken(of, *runs) == []
+
+
+@pytest.mark.parametrize(
+    ("types", "rule"),
+    [
+        (("start", *STEP, "finish", "data-x"), "STR-1"),
+        (("start", "tripwire", "finish"), "TRI-1"),
+        (("start", "step-start", "abort", "step-finish"), "STR-1"),
+        (("start", "step-start", "error", "text-delta"), "STR-1"),
+        (("start", "text-delta"), "ORD-17"),
+        (("start", "step-finish"), "ORD-17"),
+        (("start", "step-start", "step-start"), "ORD-18"),
+        (("start", "step-start", "finish"), "ORD-18"),
+    ],
+)
+def test_the_grammar_of_chunks(types: tuple[str, ...], rule: str) -> None:
+    assert broken(PLAIN, chunks(*types)) == [rule]
+
+
+def test_steps_are_not_counted_where_a_processor_drops_chunks() -> None:
+    drops = scenario([{}], given={"processors": {"a": {STREAM: [{"return": None}]}}})
+    assert broken(drops, chunks("start", "text-delta", "step-finish", "finish")) == []
+
+
+@pytest.mark.parametrize(
+    ("of", "runs", "rule"),
+    [
+        (PLAIN, [states(("a", STREAM, "1"), ("b", STREAM, "1"))], "STA-1"),
+        (ONE_ID, [states(("a", STREAM, "1"), ("b", STREAM, "2"))], "STA-2"),
+        (TWICE, [states(("a", STREAM, "1")), states(("a", STREAM, "1"))], "STA-3"),
+        (PLAIN, [states(("a", STREAM, "1"), ("a", RESULT, "2"))], "STA-4"),
+        (PLAIN, [states(("a", "processInput", "1"), ("a", STREAM, "2"))], "STA-5"),
+        (AT_ONCE, [states(("a", STREAM, "1")), states(("a", STREAM, "1"))], "STA-7"),
+        (PLAIN, [states(("a", STREAM, "1"), ("a", "processToolResult", "2"))], "STA-15"),
+    ],
+)
+def test_whose_state_it_is(of: Scenario, runs: list[Json], rule: str) -> None:
+    assert broken(of, *runs) == [rule]
+
+
+def test_one_result_for_each_place_in_the_array() -> None:
+    assert broken(PLAIN, {"work": [hook("a", RESULT), hook("a", RESULT)]}) == ["ORD-15"]
+
+
+def test_an_object_that_is_listed_twice_may_be_called_twice() -> None:
+    listed = scenario([{}], given={"processors": {"a": {}}, "outputProcessors": ["a", "a"]})
+    assert broken(listed, {"work": [hook("a", RESULT), hook("a", RESULT)]}) == []
+
+
+@pytest.mark.parametrize(
+    ("event", "outcome", "rule"),
+    [
+        ({"store": "write", "late": True}, {"text": "hi"}, "PER-2"),
+        ({"model": "m", "late": True}, {"tripwire": {"reason": "no"}}, "ORD-25"),
+        ({**hook("a"), "late": True}, {"finishReason": "aborted"}, "RES-4"),
+        ({**hook("a"), "late": True}, {"raised": [{"name": "Error"}]}, "RES-4"),
+        ({**hook("a"), "late": True}, {"text": "hi"}, "ORD-15"),
+    ],
+)
+def test_nothing_comes_late(event: Json, outcome: Json, rule: str) -> None:
+    lane = "provider" if "model" in event else "work"
+    assert broken(PLAIN, {lane: [dict(event)], "outcome": outcome}) == [rule]
+
+
+def test_a_late_chunk() -> None:
+    assert broken(PLAIN, {"client": [{"type": "data-x", "late": True}], "outcome": {}}) == ["STR-1"]
+
+
+def test_a_provider_may_hear_late_that_it_can_stop() -> None:
+    found = trace({"provider": [{"model": "m", "late": True}]})
+    found.events[0].name = "model/aborted"
+    assert list(violations(PLAIN, found)) == []
+
+
+def test_messages_of_one_list_have_ids_of_their_own() -> None:
+    assert broken(PLAIN, {"outcome": {"messages": [{"id": "1"}, {"id": "1"}]}}) == ["MSG-5"]
+
+
+def test_stored_messages_have_ids_of_their_own() -> None:
+    assert broken(PLAIN, {}, stored={("t", "r"): [{"id": "1"}, {"id": "1"}]}) == ["MSG-5"]
+
+
+def test_says_what_is_wrong() -> None:
+    (found,) = violations(PLAIN, trace(chunks("finish", "data-x")))
+    assert found.note == "the chunk 'data-x' follows 'finish', which ends the stream"

@@ -1,0 +1,94 @@
+"""Scenario files as values: order, items, and the capabilities that their content implies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from processor_conformance.scenario import Scenario, ScenarioError, load, load_all
+from runner_kit import scenario
+
+Json = Any
+
+
+def given(**members: Json) -> Scenario:
+    return scenario([{}], given={"model": [{"text": ["hi"]}], **members})
+
+
+def called(**members: Json) -> Scenario:
+    return scenario([{}], run=[{"input": "hello", **members}])
+
+
+@pytest.mark.parametrize(
+    ("of", "capability"),
+    [
+        (given(memory={"lastMessages": 5}), "memory"),
+        (called(options={"memory": {"thread": "t", "resource": "r"}}), "memory"),
+        (given(errorProcessors=["a"]), "error-processors"),
+        (called(options={"errorProcessors": ["a"]}), "error-processors"),
+        (called(options={"maxSteps": 2}), "call-overrides"),
+        (called(reading=[{"rest": True}]), "pull"),
+        (called(reading=[{"close": True}]), "close"),
+        (given(processors={"a": {"processInput": [{"close": True}]}}), "close"),
+        (given(processors={"a": {"processInput": [{"do": [{"cancel": True}]}]}}), "cancel"),
+        (called(options={"signal": True}), "cancel"),
+        (given(model=[{"text": ["hi"], "pull": True}]), "pulled-model"),
+        (called(model=[{"text": ["hi"], "pull": True}]), "pulled-model"),
+        (scenario([{}, {}], run=[{"input": "1", "together": "x"}, {"input": "2", "together": "x"}]), "concurrent-runs"),
+        (given(callbacks={"prepareStep": []}), "prepare-step"),
+        (called(options={"callbacks": ["stopWhen"]}), "stop-when"),
+        (given(processors={"a": {"onViolation": True}}), "on-violation"),
+        (given(outputProcessors={"$callback": [{"return": ["a"]}]}), "function-arrays"),
+        (given(tools={"t": {"execute": [{"wait": "g"}]}}), "parallel-tools"),
+        (given(processors={"a": {"processInput": [{"do": [{"op": "call", "on": "writer"}]}]}}), "data-chunks"),
+        (called(options={"context": []}), "context-messages"),
+        (scenario([{}], lens={"work": ["store/write"]}), "scripted-store"),
+        (given(memory={"write": [{"wait": "g"}]}), "scripted-store"),
+        (scenario([{}], requires=["pull"]), "pull"),
+    ],
+)
+def test_implies_a_capability(of: Scenario, capability: str) -> None:
+    assert capability in of.capabilities("stream")
+
+
+def test_a_plain_scenario_needs_its_mode_and_nothing_else() -> None:
+    assert scenario([{}]).capabilities("generate") == {"generate"}
+
+
+def test_an_argument_that_is_called_like_a_word_implies_nothing() -> None:
+    assert "close" not in given(model=[{"toolCalls": [{"id": "1", "name": "t", "args": {"close": 1}}]}]).capabilities(
+        "stream"
+    )
+
+
+def test_there_is_an_item_for_each_mode() -> None:
+    assert [item.id for item in scenario([{}]).items] == ["ORD-3-in-order[generate]", "ORD-3-in-order[stream]"]
+
+
+def test_a_run_has_its_name_or_its_number() -> None:
+    assert scenario([{}, {}], run=[{"input": "1"}, {"input": "2", "name": "late"}]).run_names == ["0", "late"]
+
+
+def test_scenarios_come_in_the_order_of_families_and_numbers(tmp_path: Path) -> None:
+    for name in ("PER-1-x", "ORD-10-x", "ORD-2-x", "STA-1-x"):
+        (tmp_path / "any").mkdir(exist_ok=True)
+        (tmp_path / "any" / f"{name}.json").write_text("{}")
+    assert [one.id for one in load_all(tmp_path)] == ["ORD-2-x", "ORD-10-x", "STA-1-x", "PER-1-x"]
+
+
+def test_a_file_knows_its_id_and_family(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "STA-1-x.json"
+    path.parent.mkdir()
+    path.write_text(json.dumps({"title": "It holds"}))
+    assert load(path) == Scenario("STA-1-x", "state", {"title": "It holds"})
+
+
+@pytest.mark.parametrize(("text", "what"), [("{", "is no JSON"), ("[]", "holds list, not an object")])
+def test_a_file_that_is_no_scenario(tmp_path: Path, text: str, what: str) -> None:
+    path = tmp_path / "ORD-1-x.json"
+    path.write_text(text)
+    with pytest.raises(ScenarioError, match=f"ORD-1-x {what}"):
+        load(path)
