@@ -156,7 +156,8 @@ def explain(rule: Rule, scenarios: Sequence[Scenario], mutants: Mutants | None) 
     lines += _paragraph("Seen at: ", "; ".join(rule.seen_at)) if rule.seen_at else []
     shown = [one for one in scenarios if rule.id in one.rules]
     lines += ["", "Shown by" if shown else "No scenario shows it."]
-    lines += [f"  {one.id}  ({', '.join(one.modes)})\n    {one.title}" for one in shown]
+    for one in shown:
+        lines += [f"  {one.id}  ({', '.join(one.modes)})", f"    {one.title}"]
     broken = sorted(name for name, own in mutants.rules.items() if own == rule.id) if mutants else list(rule.broken_by)
     lines += (
         ["", "Broken variants of the reference that it catches", *(f"  {name}" for name in broken)] if broken else []

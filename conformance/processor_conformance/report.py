@@ -124,11 +124,11 @@ def failure(result: Result, spec: dict[str, Rule], looks_like: Sequence[str] = (
 def _divergence(found: Divergence) -> list[str]:
     lines = _labelled("where", _where(found))
     if found.lane in ("work", "client", "provider"):
-        lines += _labelled("last in common", compact(found.last))
+        lines += _labelled("last in common", _gist(found, found.last))
     if found.kind != "invariant" and found.kind != "stuck-gate":
         lines += _labelled("expected next", compact(found.expected))
     if found.kind != "stuck-gate":
-        lines += _labelled("came", _gist(found))
+        lines += _labelled("came", _gist(found, found.came))
     if found.path:
         lines += _labelled(
             "differs at", f"{found.path}: expected {compact(found.wanted, 60)}, came {compact(found.got, 60)}"
@@ -136,13 +136,12 @@ def _divergence(found: Divergence) -> list[str]:
     return lines + (_labelled("that is", found.note) if found.note else [])
 
 
-def _gist(found: Divergence) -> str:
-    """What came, without the members of an event that nobody asked about."""
-    if not isinstance(found.came, dict) or found.lane not in ("work", "client", "provider"):
-        return compact(found.came)
-    asked = {*IDENTITY, *(found.expected if isinstance(found.expected, dict) else ()), found.path.partition("/")[2]}
-    kept = {name: value for name, value in found.came.items() if name in asked or found.path.startswith(f"/{name}/")}
-    return compact(kept or found.came)
+def _gist(found: Divergence, value: Json) -> str:
+    """An event, without the members that nobody asked about."""
+    if not isinstance(value, dict) or found.lane not in ("work", "client", "provider"):
+        return compact(value)
+    asked = {*IDENTITY, *(found.expected if isinstance(found.expected, dict) else ()), *found.path.split("/")[1:2]}
+    return compact({name: part for name, part in value.items() if name in asked} or value)
 
 
 def _where(found: Divergence) -> str:
@@ -242,7 +241,7 @@ def _verdict(conclusion: Conclusion, *, documents: bool) -> str:
     kept = sum(conclusion.standings[rule] == "kept" for rule in rules)
     asked = sum(conclusion.standings[rule] != "not asked" for rule in rules)
     word = "yes" if (conclusion.documents_alone if documents else conclusion.in_full) else "no"
-    return f"{word}: {kept} of {_count(asked, 'rule')} kept" + (
+    return f"{word}: {kept} of {_count(asked, 'MUST rule')} kept" + (
         " that a document states" if documents else ", our decisions included"
     )
 
@@ -272,7 +271,12 @@ def _in_a_word(conclusion: Conclusion, who: str) -> str:
     if kinds["deviation"]:
         kept = sum(word == "kept" for word in standings.values())
         return f"accounted for: {who} keeps {kept} of {asked} and breaks the others as its deviations file says"
-    return f"conformant: {who} keeps all {asked}" + (f" but {lesser} that it only SHOULD keep" if lesser else "")
+    if lesser:
+        musts = _count(sum(level(rule, conclusion.spec) == "MUST" for rule in standings), "MUST rule")
+        return (
+            f"conformant: {who} keeps all {musts}; {lesser} that it SHOULD keep {'is' if lesser == 1 else 'are'} broken"
+        )
+    return f"conformant: {who} keeps all {asked}"
 
 
 def _yes(holds: bool) -> str:

@@ -1,0 +1,137 @@
+"""The text of failures and summaries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from processor_conformance import report
+from processor_conformance.deviations import Cause, Deviation, Deviations
+from processor_conformance.report import Mutants
+from processor_conformance.verdict import Conclusion, Result, judge
+from runner_kit import hook, item, rule, scenario, trace
+
+Json = Any
+SPEC = {"ORD-3": rule("ORD-3", sources=("document S-1", "decision 1")), "ORD-4": rule("ORD-4", sources=("decision 4",))}
+OF = scenario([{"work": [hook("a"), hook("b")]}])
+OTHER = scenario([{"work": [hook("a")]}], name="ORD-4-other")
+FAILED = judge(item(OF), trace({"work": [hook("a", big="x" * 500), hook("c", big="x" * 500)]}))
+PASSED = Result(item(OTHER), "pass")
+MUTANTS = Mutants.parse(
+    {
+        "mutants": {
+            "close": {"rule": "ORD-3", "killed_by": ["ORD-3-in-order[stream]"]},
+            "far": {"rule": "ORD-4", "killed_by": ["ORD-3-in-order[stream]", "ORD-4-other[stream]", "STA-1-x[stream]"]},
+            "other": {"rule": "ORD-4", "killed_by": ["ORD-4-other[stream]"]},
+        }
+    }
+)
+
+
+def test_a_failure_in_full() -> None:
+    assert report.failure(FAILED, SPEC, ["close"]) == [
+        "FAIL ORD-3 · Title of ORD-3 · ORD-3-in-order[stream]",
+        "  where            run 0, work lane, event 2 of what the lens shows",
+        '  last in common   {"hook": "processOutputStep", "processor": "a"}',
+        '  expected next    {"hook": "processOutputStep", "processor": "b"}',
+        '  came             {"hook": "processOutputStep", "processor": "c"}',
+        '  differs at       /processor: expected "b", came "c"',
+        "  rule             What ORD-3 says.",
+        "  intent           What for.",
+        "  source           MUST · document S-1 · decision 1",
+        "  looks like       close",
+    ]
+
+
+def test_the_first_line_names_the_rule() -> None:
+    assert report.failures(Conclusion([PASSED, FAILED], SPEC))[0].startswith("FAIL ORD-3 · ")
+
+
+def test_an_invariant_says_that_the_scenario_itself_passes() -> None:
+    found = judge(item(OTHER), trace({"work": [hook("a")], "client": [{"type": "finish"}, {"type": "data-x"}]}))
+    assert report.failure(found, SPEC)[-1] == "  besides          the scenario itself, which is about ORD-4, passes"
+
+
+def test_a_stuck_gate_says_what_did_not_overlap() -> None:
+    found = judge(item(OTHER), trace({"work": [hook("a")]}, stuck_gates=["g"]))
+    assert "  where            the whole play" in report.failure(found, SPEC)
+
+
+def test_a_second_failure_of_a_rule_takes_one_line() -> None:
+    again = Result(item(OF, "generate"), "fail", FAILED.broken, FAILED.divergence)
+    assert report.failures(Conclusion([FAILED, again], SPEC))[-1] == (
+        "FAIL ORD-3 · Title of ORD-3 · ORD-3-in-order[generate]"
+    )
+
+
+def test_failures_come_before_faults() -> None:
+    fault = Result(item(OTHER), "adapter-fault", message="died: it died")
+    lines = report.failures(Conclusion([fault, FAILED], SPEC))
+    heads = [line.split(" · ")[0] for line in lines if line and not line.startswith(" ")]
+    assert heads == ["FAIL ORD-3", "ADAPTER FAULT ORD-4"]
+
+
+def test_the_nearest_mutant_comes_first() -> None:
+    assert MUTANTS.nearest("ORD-3-in-order[stream]", {"ORD-3-in-order[stream]"}) == [
+        "close (ORD-3; fails 1 of these 1)",
+        "far (ORD-4; fails 1 of these 1)",
+    ]
+
+
+def test_a_summary() -> None:
+    assert report.summary(Conclusion([PASSED, FAILED], SPEC), "it 1.0") == [
+        "                                 passed     failed",
+        "  ORD order                           1          1",
+        "",
+        "  broken           ORD-3 Title of ORD-3 [document S-1 · decision 1]",
+        "  documents alone  no: 0 of 1 MUST rule kept that a document states",
+        "  in full          no: 1 of 2 MUST rules kept, our decisions included",
+        "",
+        "not conformant: it 1.0 breaks 1 of 2 rules: ORD-3 (2 scenarios, 2 plays; documents alone: no, in full: no)",
+    ]
+
+
+def test_a_summary_lists_deviations_by_cause() -> None:
+    entry = Deviation(OF.id, "odd", "It is odd.")
+    known = Deviations(None, {"odd": Cause("odd", "It answers oddly", ("ORD-3",))}, (entry,))
+    found = Conclusion([Result(item(OF), "deviation", ("ORD-3",), FAILED.divergence, (entry,))], SPEC)
+    assert "  deviates         It answers oddly [ORD-3; 1 play; odd]" in report.summary(found, "it 1.0", known)
+
+
+def test_a_summary_says_what_was_not_asked() -> None:
+    found = Conclusion([PASSED, Result(item(OF), "unsupported")], SPEC)
+    lines = report.summary(found, "it 1.0", None, {"memory", "close"})
+    assert "  not asked        needs what is not declared: close, memory" in lines
+
+
+def last(*results: Result, **spec: Any) -> str:
+    return report.last_line(Conclusion(list(results), {**SPEC, **spec}), "it 1.0").split(" (")[0]
+
+
+def test_conformant() -> None:
+    assert last(PASSED) == "conformant: it 1.0 keeps all 1 rule"
+
+
+def test_deviating_as_known() -> None:
+    assert last(PASSED, Result(item(OF), "deviation", ("ORD-3",))) == (
+        "accounted for: it 1.0 keeps 1 of 2 rules and breaks the others as its deviations file says"
+    )
+
+
+def test_stale() -> None:
+    assert last(Result(item(OF), "stale")) == "not up to date: 1 known deviation of it 1.0 no longer happens"
+
+
+def test_an_adapter_that_failed() -> None:
+    assert last(Result(item(OF), "adapter-fault")) == "not conformant: the adapter of it 1.0 failed in 1 play"
+
+
+def test_a_bug_of_the_suite() -> None:
+    assert last(FAILED, Result(item(OF), "suite-error")) == (
+        "suite error: 1 play could not be judged, by no fault of it 1.0"
+    )
+
+
+def test_a_rule_that_only_should_hold_is_no_obstacle() -> None:
+    weak = Result(item(OF), "fail", ("ORD-3",), FAILED.divergence)
+    line = report.last_line(Conclusion([PASSED, weak], {**SPEC, "ORD-3": rule("ORD-3", "SHOULD")}), "it 1.0")
+    assert line.startswith("conformant: it 1.0 keeps all 1 MUST rule; 1 that it SHOULD keep is broken (")
