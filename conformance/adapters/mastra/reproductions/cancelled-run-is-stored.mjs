@@ -19,7 +19,7 @@ const agent = agentWith({
 const chunks = types(await readAll(await agent.stream('hi', { ...thread, abortSignal: controller.signal })));
 await settle();
 
-assert.ok(chunks.includes('abort'));
+assert.deepEqual(chunks.slice(-2), ['abort', 'finish']);
 assert.deepEqual(called, ['processOutputResult']);
 assert.equal((await stored()).map(textOf)[0], 'hi');
-sees('A request that its caller cancelled still runs processOutputResult and is stored.');
+sees('A request that its caller cancelled still runs processOutputResult, is stored, and ends in `finish` after `abort`.');
