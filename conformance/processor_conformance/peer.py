@@ -200,7 +200,7 @@ class Peer:
             return self._answered(name, message)
         method, params = message["method"], message.get("params", {})
         kind, known = ("notification", NOTIFICATIONS) if name is None else ("request", REQUESTS)
-        if method not in known:
+        if not isinstance(method, str) or method not in known:
             raise AdapterFault("breach", f"{method!r} is no {kind} of the protocol")
         self._check(f"{method}.params", params, f"{method} params")
         if name is not None and name in self._theirs:
