@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 PYTHON_STAMP = VENV / "stamp.json"
 MASTRA = ROOT / "conformance" / "adapters" / "mastra"
-NODE = MASTRA / "node_modules" / ".bin" / "node"
+NODE = MASTRA / "node_modules" / "node" / "bin" / "node"
 NODE_STAMP = MASTRA / "node_modules" / "stamp.json"
 NODE_MAJOR = "v22."
 
