@@ -48,7 +48,6 @@ class Clause:
         after = [{name: self.script[name]} for name in ("open", "cancel", "close", "wait") if name in self.script]
         return [*self.script.get("do", []), *after]
 
-
     @property
     def waits(self) -> bool:
         """Whether it does something before it answers, or hands over another call's object."""

@@ -48,9 +48,7 @@ class Transport(Protocol):
     def stderr_tail(self) -> str: ...
 
 
-def open_transport(
-    command: str | list[str], env: dict[str, str] | None, on_line: OnLine, on_end: OnEnd
-) -> Transport:
+def open_transport(command: str | list[str], env: dict[str, str] | None, on_line: OnLine, on_end: OnEnd) -> Transport:
     """Starts the adapter; raises AdapterDidNotStart when there is nothing to start."""
     if isinstance(command, str) and command.startswith(IN_PROCESS):
         return InProcess(command[len(IN_PROCESS) :], on_line)
