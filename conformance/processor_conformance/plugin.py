@@ -61,6 +61,7 @@ class Suite:
     updates: Updates = field(default_factory=Updates)
     hello: Hello | None = None
     did_not_start: AdapterDidNotStart | None = None
+    misguided: DeviationError | None = None
     selected: int = 0
     adapter: Adapter = field(init=False)
     _unstarted: int = 0
@@ -91,7 +92,11 @@ class Suite:
         except AdapterDidNotStart as fault:
             self.did_not_start = fault
             return True
-        self._know(self.hello.implementation)
+        try:
+            self._know(self.hello.implementation)
+        except DeviationError as error:
+            self.misguided = error
+            return True
         return None
 
     @pytest.hookimpl(trylast=True)

@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,6 @@ import pytest
 
 from . import __version__, locate, report
 from .connection import PROTOCOL, REVISION
-from .deviations import DeviationError
 from .match import Divergence
 from .pattern import NOTHING
 from .plugin import Suite
@@ -36,12 +36,8 @@ FOREIGN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DEBUG")
 def run(suite: Suite, arguments: list[str], json_file: Path | None = None) -> int:
     """Plays the suite's items and prints what came of them; the exit code."""
     began = time.monotonic()
-    try:
-        with _apart():
-            ended = pytest.main([*_own(suite.settings.command), *arguments], plugins=[suite])
-    except DeviationError as error:
-        print(f"the deviations file is wrong:\n{error}", file=sys.stderr)
-        return USAGE
+    with _apart():
+        ended = pytest.main([*_own(suite.settings.command), *arguments], plugins=[suite])
     conclusion = Conclusion(suite.results, suite.spec)
     code = _exit_code(suite, conclusion, int(ended))
     if suite.hello and suite.results:
@@ -81,7 +77,9 @@ def _apart() -> Iterator[None]:
     before = {name: os.environ.pop(name, None) for name in (*FOREIGN, "PYTEST_DISABLE_PLUGIN_AUTOLOAD")}
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     try:
-        yield
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a cache that cannot be written is no news
+            yield
     finally:
         del os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
         os.environ.update({name: value for name, value in before.items() if value is not None})
@@ -101,7 +99,9 @@ def _exit_code(suite: Suite, conclusion: Conclusion, ended: int) -> int:
 
 def _explain(suite: Suite, code: int) -> None:
     """Why there is no verdict, where there is none."""
-    if suite.did_not_start:
+    if suite.misguided:
+        print(f"the deviations file is wrong:\n{suite.misguided}", file=sys.stderr)
+    elif suite.did_not_start:
         _print([str(suite.did_not_start), *suite.adapter.stderr_tail.splitlines()], sys.stderr)
     elif code == USAGE and suite.results:
         print("nothing was asked: every scenario selected needs a capability that is not declared", file=sys.stderr)

@@ -1,0 +1,58 @@
+"""The least that the runner can drive: each output processor is shown one chunk, and all ends in good order."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+Json = Any
+CHUNKS = ("start", "step-start", "text-start", "step-finish", "finish")
+PART = {"type": "text-start", "payload": {"id": "t"}}
+HELLO = {
+    "protocol": 1,
+    "implementation": {"name": "tiny", "version": "1.0"},
+    "revisions": ["nine-hook"],
+    "capabilities": ["generate", "stream"],
+}
+
+
+def connect(send: Callable[[str], None]) -> Callable[[str], None]:
+    """Takes what sends a line to the runner, gives what takes one from it."""
+    return _Tiny(send).receive
+
+
+class _Tiny:
+    def __init__(self, send: Callable[[str], None]) -> None:
+        self.send = send
+        self.keys: list[str] = []
+        self.calls = 0
+        self.answered = threading.Semaphore(0)
+
+    def receive(self, line: str) -> None:
+        message = json.loads(line)
+        if "method" not in message:
+            self.answered.release()
+        elif message["method"] == "run/start":
+            threading.Thread(target=self.run, args=(message,), daemon=True).start()
+        else:
+            self.keys = message["params"].get("agent", {}).get("outputProcessors", self.keys)
+            self.say(id=message["id"], result=HELLO if message["method"] == "initialize" else {})
+
+    def run(self, message: Json) -> None:
+        run, mode = message["params"]["run"], message["params"]["mode"]
+        for number, key in enumerate(self.keys):
+            self.calls += 1
+            tokens = {"state": f"{run}-{number}"}
+            called = {"handle": f"h{self.calls}", "hook": "processOutputStream", "processor": key, "tokens": tokens}
+            self.say(
+                id=f"a{self.calls}", method="hook/call", params={"run": run, "arguments": {"part": PART}, **called}
+            )
+            self.answered.acquire()
+        for kind in CHUNKS if mode == "stream" else ():
+            self.say(method="stream/chunk", params={"run": run, "chunk": {"type": kind}})
+        self.say(id=message["id"], result={"outcome": {"text": "", "finishReason": "stop", "usage": {}, "steps": []}})
+
+    def say(self, **message: Json) -> None:
+        self.send(json.dumps({"jsonrpc": "2.0", **message}))
