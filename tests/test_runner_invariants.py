@@ -105,13 +105,18 @@ def test_an_object_that_is_listed_twice_may_be_called_twice() -> None:
         ({"store": "write", "late": True}, {"text": "hi"}, "PER-2"),
         ({"model": "m", "late": True}, {"tripwire": {"reason": "no"}}, "ORD-25"),
         ({**hook("a"), "late": True}, {"finishReason": "aborted"}, "RES-4"),
-        ({**hook("a"), "late": True}, {"raised": [{"name": "Error"}]}, "RES-4"),
-        ({**hook("a"), "late": True}, {"text": "hi"}, "ORD-15"),
+        ({**hook("a"), "late": True}, {"raised": [{"name": "Error"}]}, "ERR-9"),
+        ({**hook("a"), "late": True}, {"text": "hi"}, "ORD-30"),
     ],
 )
 def test_nothing_comes_late(event: Json, outcome: Json, rule: str) -> None:
     lane = "provider" if "model" in event else "work"
     assert broken(PLAIN, {lane: [dict(event)], "outcome": outcome}) == [rule]
+
+
+def test_nothing_of_a_closed_stream_comes_late() -> None:
+    closed = scenario([{}], run=[{"input": "x", "reading": [{"close": True}]}], modes=["stream"])
+    assert broken(closed, {"work": [{"store": "write", "late": True}]}) == ["RES-4"]
 
 
 def test_a_late_chunk() -> None:

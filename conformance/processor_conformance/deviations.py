@@ -85,7 +85,7 @@ class Deviations:
         used = {entry.cause for entry in self.entries}
         problems += [f"cause {cause!r} explains no deviation; remove it" for cause in self.causes if cause not in used]
         if problems:
-            raise DeviationError("\n".join(f"{self.path}: {problem}" for problem in problems))
+            raise DeviationError("\n  ".join([f"{self.path}:", *problems]))
 
     def _problems(self, entry: Deviation, known: dict[str, Scenario], *, causes: bool = True) -> list[str]:
         scenario = known.get(entry.scenario)

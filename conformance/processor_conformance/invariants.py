@@ -146,19 +146,21 @@ def _in_time(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
     """Nothing of a run comes after its outcome, but that a provider hears that it may stop."""
     for event in trace.events:
         if event.late and event.name != "model/aborted":
-            rule = _late_rule(event, trace.outcomes.get(event.run, {}))
+            rule = _late_rule(scenario, event, trace.outcomes.get(event.run, {}))
             yield rule, event.run, event.lane, NOTHING, event.data, f"{event.name} came after the run's outcome"
 
 
-def _late_rule(event: Event, outcome: dict[str, Json]) -> str:
+def _late_rule(scenario: Scenario, event: Event, outcome: dict[str, Json]) -> str:
     """Which rule says that this event does not come any more, by how the run ended."""
-    if event.name.startswith("store/"):
-        return "PER-2"
     if outcome.get("tripwire"):
         return "ORD-25"
-    if event.lane == "client":
-        return "STR-1"
-    return "RES-4" if outcome.get("finishReason") == "aborted" or "raised" in outcome else "ORD-15"
+    if outcome.get("finishReason") == "aborted" or {"close", "cancel"} & scenario.capabilities(scenario.modes[0]):
+        return "RES-4"
+    if event.name.startswith("store/"):
+        return "PER-2"
+    if "raised" in outcome:
+        return "ERR-9"
+    return "STR-1" if event.lane == "client" else "ORD-30"
 
 
 INVARIANTS: tuple[Callable[[Scenario, Trace], Iterator[Finding]], ...] = (

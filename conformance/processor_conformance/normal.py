@@ -17,6 +17,7 @@ Json = Any
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I)
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
 DATED = re.compile(r"(At|Date|timestamp|Timestamp)$")  # members that hold points in time
+MEASURED = re.compile(r"(Ms\b|Ms_|[dD]uration)")  # members that hold how long something took
 NAMED = re.compile(r"(^id|Id|ID)$")  # members that hold ids
 LONG = 8  # a made-up id of this length or more is also found inside texts
 
@@ -50,9 +51,18 @@ class Normaliser:
             return [self.give(inner) for inner in value]
         if isinstance(value, str):
             return self._text(value, key)
-        if isinstance(value, int | float) and DATED.search(key) and value > 10**9:
-            return "<date>"
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return self._number(value, key)
         return value
+
+    def stable(self, value: Json, key: str = "") -> Json:
+        """A pattern for the value that says nothing of what is made up."""
+        if isinstance(value, dict) and value.keys() != {"$date"}:
+            parts = {name: self.stable(inner, name) for name, inner in value.items() if name not in ("tokens", "token")}
+            return {name: inner for name, inner in parts.items() if inner not in ({"$any": True}, {})} or {"$any": True}
+        if isinstance(value, list):
+            return [self.stable(inner, key) for inner in value]
+        return {"$any": True} if self.generated({key: value}) else value
 
     def generated(self, value: Json) -> bool:
         """Whether anything inside is made up."""
@@ -73,6 +83,13 @@ class Normaliser:
             if NAMED.search(key) and not self._said(value):
                 yield "id", value
             yield from (("id", found[0]) for found in UUID.finditer(value) if not self._said(found[0]))
+
+    def _number(self, value: float, key: str) -> Json:
+        """Points in time and measured durations are made up; other numbers count."""
+        if DATED.search(key) and value > 10**9:
+            return "<date>"
+        measured = MEASURED.search(key) or (isinstance(value, float) and not value.is_integer())
+        return "<number>" if measured and not self._said(json.dumps(value)) else value
 
     def _said(self, text: str) -> bool:
         return json.dumps(text, ensure_ascii=False)[1:-1] in self.own

@@ -120,14 +120,11 @@ def _inside(at: str, wanted: Json, found: Divergence, normal: Normaliser) -> dic
         at, wanted = f"{at}/{name}", inner
         if inner is NOTHING:
             break
+    rest, _, last = at.rpartition("/")
     if found.got is NOTHING:
-        return (
-            {"at": at, "remove": True}
-            if wanted is NOTHING or at.rpartition("/")[2].isdigit()
-            else {"at": at, "to": {"$absent": True}}
-        )
-    if wanted is NOTHING and at.rpartition("/")[2].isdigit():
-        return {"at": at.rpartition("/")[0] + "/-", "insert": _instead(wanted, found.got, normal)}
+        return {"at": at, "remove": True} if last.isdigit() else {"at": at, "to": {"$absent": True}}
+    if wanted is NOTHING and last.isdigit():
+        return {"at": f"{rest}/-", "insert": normal.stable(found.got)}
     return {"at": at, "to": _instead(wanted, found.got, normal)}
 
 
@@ -142,7 +139,7 @@ def _instead(wanted: Json, got: Json, normal: Normaliser) -> Json:
     word = operator(wanted) if wanted is not NOTHING else None
     if word in ("$bind", "$differs"):
         return {"$differs" if word == "$bind" else "$bind": wanted[word]}
-    return {"$any": True} if normal.generated(got) else got
+    return normal.stable(got)
 
 
 def _gist(came: dict[str, Json], wanted: Json, normal: Normaliser) -> Json:
@@ -161,7 +158,7 @@ def _like(value: Json, patterns: list[Json], normal: Normaliser) -> Json:
             for key, inner in value.items()
             if any(key in one for one in plain)
         }
-    return {"$any": True} if normal.generated(value) else value
+    return normal.stable(value)
 
 
 def _where(scenario: Scenario, pattern: Json) -> str:

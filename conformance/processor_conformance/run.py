@@ -100,7 +100,7 @@ def _exit_code(suite: Suite, conclusion: Conclusion, ended: int) -> int:
 def _explain(suite: Suite, code: int) -> None:
     """Why there is no verdict, where there is none."""
     if suite.misguided:
-        print(f"the deviations file is wrong:\n{suite.misguided}", file=sys.stderr)
+        print(f"the deviations file is wrong: {suite.misguided}", file=sys.stderr)
     elif suite.did_not_start:
         _print([str(suite.did_not_start), *suite.adapter.stderr_tail.splitlines()], sys.stderr)
     elif code == USAGE and suite.results:
