@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from contextvars import copy_context
 from threading import Thread
 from typing import Any
 
@@ -84,6 +85,12 @@ def states(run: Run) -> list[str]:
     """What has become of the calls that the step made and the runtime has to answer."""
     parts = [part for part in run.response.parts() if not part.get("providerExecuted")]
     return [part["toolInvocation"]["state"] for part in parts if part.get("type") == "tool-invocation"]
+
+
+@mutant("ORD-23")
+def loop_left_to_the_caller(patch: Patch) -> None:
+    """A run ends with the results of its tools; who wants an answer to them asks again."""
+    goes_on(patch, lambda run, answered, chunks: False)
 
 
 @mutant("ORD-23")
@@ -244,8 +251,9 @@ def eager_tools(patch: Patch) -> None:
             call = passed["payload"]
             if not call.get("providerExecuted") and tools.answered_here(run, call["toolName"]):
                 outcome = Outcome(clone(call))
-                started[call["toolCallId"]] = outcome, Thread(target=execute, args=(run, outcome), daemon=True)
-                started[call["toolCallId"]][1].start()
+                thread = Thread(target=copy_context().run, args=(execute, run, outcome), daemon=True)
+                started[call["toolCallId"]] = outcome, thread
+                thread.start()
         return passed
 
     def later(original: Any, run: Run, outcome: Outcome) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from time import sleep
 from typing import Any
 
 from processor_contract import agent, loop, pipeline, tools
@@ -30,14 +31,17 @@ def chunks_skip(patch: Patch, *kinds: str) -> None:
 def results_in_completion_order(patch: Patch) -> None:
     """Results are taken in the order in which the tools end."""
     ended: list[Outcome] = []
-
-    def ran(run_tools: Any, run: Run, calls: Any) -> Any:
-        outcomes = yield from run_tools(run, calls)
-        return [outcome for outcome in ended if any(outcome is one for one in outcomes)]
+    places: dict[str, int] = {}
 
     def execute(original: Any, run: Run, outcome: Outcome) -> None:
+        sleep(0.02 * places[outcome.call["toolCallId"]])  # so that tools that wait for none keep their order
         original(run, outcome)
         ended.append(outcome)
+
+    def ran(run_tools: Any, run: Run, calls: Any) -> Any:
+        places.update((call["toolCallId"], place) for place, call in enumerate(calls))
+        outcomes = yield from run_tools(run, calls)
+        return [outcome for outcome in ended if any(outcome is one for one in outcomes)]
 
     patch.around(tools._execute, execute)
     patch.around(tools.run_tools, ran)
@@ -206,9 +210,8 @@ def send(run: Run, chunk: Chunk) -> None:
         run.post(passed)
 
 
-@mutant("ORD-17")
-def step_start_with_the_first_part(patch: Patch) -> None:
-    """A step has begun when the provider sends the first part of its answer."""
+def step_start_late(patch: Patch, *, refused: bool) -> None:
+    """Holds `step-start` back until the provider has answered; `refused`: a refusal counts as an answer."""
     waiting: dict[str, Chunk] = {}
 
     def through(original: Any, run: Run, chunk: Chunk, **slate: Any) -> Any:
@@ -216,11 +219,23 @@ def step_start_with_the_first_part(patch: Patch) -> None:
             waiting[run.id] = chunk
             return None
         start = waiting.pop(run.id, None)
-        if start is not None and chunk["type"] != "error":
+        if start is not None and (refused or chunk["type"] != "error"):
             run.post(original(run, start))
         return original(run, chunk, **slate)
 
     patch.around(pipeline.through_stream, through)
+
+
+@mutant("ORD-17")
+def step_start_with_the_first_part(patch: Patch) -> None:
+    """A step has begun when the provider sends the first part of its answer."""
+    step_start_late(patch, refused=False)
+
+
+@mutant("ORD-17")
+def step_start_behind_the_call(patch: Patch) -> None:
+    """A step has begun when the provider has taken the call, or refused it."""
+    step_start_late(patch, refused=True)
 
 
 @mutant("ORD-17")
