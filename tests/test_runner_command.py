@@ -217,7 +217,7 @@ def test_a_stale_deviation_fails(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_wrong_deviations_file_is_an_error(broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(broken, "--deviations", known(tmp_path, DEVIATIONS.replace("backwards\"\ncause", "none\"\ncause"))) == 2
+    assert run(broken, "--deviations", known(tmp_path, DEVIATIONS.replace('backwards"\ncause', 'none"\ncause'))) == 2
     assert "there is no scenario 'ORD-9-none'" in capsys.readouterr().err
 
 

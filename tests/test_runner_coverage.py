@@ -19,6 +19,7 @@ SEEN = ("generate, stream", "step first, later", "place first, later")
 RULE = replace(rule(), seen_at=SEEN)
 STEPS = [hook(key, stepNumber=step) for step in (0, 1) for key in ("a", "b")]
 OF = scenario([{"work": STEPS}])
+OTHER = {"mutants": {"other": {"rule": "ORD-4", "killed_by": ["ORD-3-in-order[stream]"]}}}
 KILLED = {"mutants": {"reversed": {"rule": "ORD-3", "killed_by": ["ORD-3-in-order[stream]"]}}}
 
 
@@ -71,7 +72,8 @@ def test_a_scenario_that_does_not_pass_shows_nothing() -> None:
     ("coverage", "hole"),
     [
         (covered(mutants={}), "ORD-3: no mutant breaks it"),
-        (covered(mutants={}), "ORD-3-in-order: no mutant fails it"),
+        (covered(mutants={}), "ORD-3-in-order: no mutant of its rule fails it"),
+        (covered(mutants=OTHER), "ORD-3-in-order: no mutant of its rule fails it"),
         (covered(rules=(RULE, rule("ORD-4"))), "ORD-4: no scenario shows it"),
         (covered(rules=()), "ORD-3-in-order: there is no rule ORD-3"),
         (covered(rules=()), "mutant reversed: there is no rule ORD-3"),
@@ -84,6 +86,13 @@ def test_a_scenario_that_does_not_pass_shows_nothing() -> None:
 )
 def test_names_a_hole(coverage: Coverage, hole: str) -> None:
     assert any(found.startswith(hole) for found in holes(coverage))
+
+
+def test_a_control_may_fail_for_any_mutant() -> None:
+    negative = scenario([{"work": STEPS}], name="ORD-4-nothing", twin={"of": OF.id, "edit": "less"})
+    found = covered(rules=(RULE, rule("ORD-4")), mutants=OTHER)
+    found.scenarios = [OF, negative]
+    assert not any(hole.startswith("ORD-3-in-order: no mutant") for hole in holes(found))
 
 
 def test_other_families_need_not_be_complete() -> None:

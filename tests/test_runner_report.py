@@ -16,6 +16,7 @@ OF = scenario([{"work": [hook("a"), hook("b")]}])
 OTHER = scenario([{"work": [hook("a")]}], name="ORD-4-other")
 FAILED = judge(item(OF), trace({"work": [hook("a", big="x" * 500), hook("c", big="x" * 500)]}))
 PASSED = Result(item(OTHER), "pass")
+PLAYED = {"ORD-3-in-order[stream]", "ORD-4-other[stream]", "STA-1-x[stream]"}
 MUTANTS = Mutants.parse(
     {
         "mutants": {
@@ -71,10 +72,33 @@ def test_failures_come_before_faults() -> None:
 
 
 def test_the_nearest_mutant_comes_first() -> None:
-    assert MUTANTS.nearest("ORD-3-in-order[stream]", {"ORD-3-in-order[stream]"}) == [
+    assert MUTANTS.nearest("ORD-3-in-order[stream]", {"ORD-3-in-order[stream]"}, PLAYED) == [
         "close (ORD-3; fails 1 of these 1)",
         "far (ORD-4; fails 1 of these 1)",
     ]
+
+
+def test_what_a_mutant_fails_elsewhere_does_not_count() -> None:
+    alone = {"ORD-3-in-order[stream]"}
+    assert MUTANTS.nearest("ORD-3-in-order[stream]", alone, alone, 1) == ["close (ORD-3; fails 1 of these 1)"]
+
+
+def test_a_fault_looks_like_no_mutant() -> None:
+    fault = Result(item(OF), "adapter-fault", message="died: it died")
+    assert not any("looks like" in line for line in report.failures(Conclusion([fault], SPEC), MUTANTS))
+
+
+def test_what_nobody_asked_about_is_left_out() -> None:
+    expected = scenario([{"work": [hook("a", part={"type": "x"})]}])
+    found = judge(item(expected), trace({"work": [hook("a", part={"type": "y", "id": "1"}, more=1)]}))
+    assert report.failure(found, SPEC)[4] == (
+        '  came             {"hook": "processOutputStep", "processor": "a", "part": {"type": "y"}}'
+    )
+
+
+def test_a_verdict_about_nothing_says_so() -> None:
+    lines = report.summary(Conclusion([Result(item(OTHER), "pass")], SPEC), "it 1.0")
+    assert "  documents alone  no such rule was played" in lines
 
 
 def test_a_summary() -> None:

@@ -20,7 +20,7 @@ from .match import Match, compare
 from .recording import Recording, replay
 from .report import WIDTH, Mutants
 from .scenario import MODES, Item, Scenario
-from .spec import HEADING, Rule
+from .spec import HEADING, Rule, family
 
 Json = Any
 COMPLETE = ("ORD", "STA", "PER")  # the families in which a hole is an error
@@ -122,14 +122,16 @@ def holes(coverage: Coverage) -> list[str]:
     """What is missing in the families that have to be complete, and every id that is not known."""
     filled = coverage.filled()
     items = {item.id for scenario in coverage.scenarios for item in scenario.items}
+    controls = {scenario.raw.get("twin", {}).get("of") for scenario in coverage.scenarios}
     found = [
         line for rule in coverage.rules.values() if rule.family in COMPLETE for line in _of_rule(coverage, rule, filled)
     ]
     for scenario in coverage.scenarios:
         found += [f"{scenario.id}: there is no rule {rule}" for rule in scenario.rules if rule not in coverage.rules]
         found += [f"{item.id}: {problem}" for item in scenario.items for problem in _of_item(coverage, item)]
-        if scenario.rule.partition("-")[0] in COMPLETE and not _killing(coverage, scenario):
-            found.append(f"{scenario.id}: no mutant fails it")
+        if family(scenario.rule) in COMPLETE and not _killing(coverage, scenario, controls):
+            whose = "" if scenario.id in controls else " of its rule"
+            found.append(f"{scenario.id}: no mutant{whose} fails it")
     for name, rule in coverage.mutants.rules.items():
         found += [f"mutant {name}: there is no rule {rule}"] if rule not in coverage.rules else []
         found += [f"mutant {name}: there is no {item}" for item in sorted(coverage.mutants.killed_by[name] - items)]
@@ -154,9 +156,14 @@ def _of_item(coverage: Coverage, item: Item) -> Iterator[str]:
         yield "by its recording it does not pass"
 
 
-def _killing(coverage: Coverage, scenario: Scenario) -> bool:
+def _killing(coverage: Coverage, scenario: Scenario, controls: set[str]) -> bool:
+    """Whether a mutant of its own rule fails it; for a control, which is there to pass, any will do."""
     items = {item.id for item in scenario.items}
-    return any(killed & items for killed in coverage.mutants.killed_by.values())
+    rules = coverage.mutants.rules
+    return any(
+        killed & items and (rules[name] in scenario.rules or scenario.id in controls)
+        for name, killed in coverage.mutants.killed_by.items()
+    )
 
 
 def matrix(coverage: Coverage) -> list[str]:

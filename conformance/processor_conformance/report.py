@@ -54,15 +54,12 @@ class Mutants:
             {name: frozenset(mutant["killed_by"]) for name, mutant in table.items()},
         )
 
-    def nearest(self, item: str, failing: set[str], count: int = 2) -> list[str]:
-        """The mutants that fail this item and whose failures are most like all of these, in words."""
-
-        def likeness(name: str) -> float:
-            return len(self.killed_by[name] & failing) / len(self.killed_by[name] | failing)
-
-        found = sorted((name for name, items in self.killed_by.items() if item in items), key=likeness, reverse=True)
+    def nearest(self, item: str, failing: set[str], played: set[str], count: int = 2) -> list[str]:
+        """The mutants that fail this item and whose failures, among those played, are most like these; in words."""
+        own = {name: items & played for name, items in self.killed_by.items() if item in items}
+        found = sorted(own, key=lambda name: len(own[name] ^ failing) / len(own[name] | failing))
         return [
-            f"{name} ({self.rules[name]}; fails {len(self.killed_by[name] & failing)} of these {len(failing)})"
+            f"{name} ({self.rules[name]}; fails {len(own[name] & failing)} of these {len(failing)})"
             for name in found[:count]
         ]
 
@@ -78,6 +75,7 @@ def failures(conclusion: Conclusion, mutants: Mutants | None = None) -> list[str
     lines: list[str] = []
     failing = conclusion.failing()
     ids = {result.item.id for result in failing if result.kind == "fail"}
+    played = {result.item.id for result in conclusion.results}
     told: set[tuple[str, str]] = set()
     for result in sorted(failing, key=_severity):
         key = (result.kind, _rule(result))
@@ -85,7 +83,8 @@ def failures(conclusion: Conclusion, mutants: Mutants | None = None) -> list[str
             lines.append(headline(result, conclusion.spec))
             continue
         told.add(key)
-        lines += ["", *failure(result, conclusion.spec, mutants.nearest(result.item.id, ids) if mutants else [])]
+        looks_like = mutants.nearest(result.item.id, ids, played) if mutants and result.kind == "fail" else []
+        lines += ["", *failure(result, conclusion.spec, looks_like)]
     if len(told) == FULL:
         lines += ["", "more of a rule: processor-conformance run RULE; everything: --json FILE"]
     return lines[1:]
@@ -114,7 +113,7 @@ def failure(result: Result, spec: dict[str, Rule], looks_like: Sequence[str] = (
     if result.divergence:
         lines += _divergence(result.divergence)
     if result.stderr:
-        lines += _labelled("its stderr", result.stderr, wrap=False)
+        lines += _labelled("its stderr", result.stderr)
     if result.kind == "fail":
         lines += _about(spec.get(_rule(result)), result)
     lines += _labelled("looks like", "; ".join(looks_like)) if looks_like else []
@@ -140,8 +139,16 @@ def _gist(found: Divergence, value: Json) -> str:
     """An event, without the members that nobody asked about."""
     if not isinstance(value, dict) or found.lane not in ("work", "client", "provider"):
         return compact(value)
-    asked = {*IDENTITY, *(found.expected if isinstance(found.expected, dict) else ()), *found.path.split("/")[1:2]}
-    return compact({name: part for name, part in value.items() if name in asked} or value)
+    place = found.path.split("/")[1:2]
+    asked = {**dict.fromkeys([*IDENTITY, *place]), **(found.expected if isinstance(found.expected, dict) else {})}
+    return compact(_only(value, asked) or value)
+
+
+def _only(value: Json, asked: Json) -> Json:
+    """A value with no more members than were asked about."""
+    if isinstance(value, dict) and isinstance(asked, dict) and not any(name.startswith("$") for name in asked):
+        return {name: _only(part, asked[name]) for name, part in value.items() if name in asked}
+    return value
 
 
 def _where(found: Divergence) -> str:
@@ -167,12 +174,13 @@ def _about(rule: Rule | None, result: Result) -> list[str]:
     return lines
 
 
-def _labelled(label: str, text: str, *, wrap: bool = True) -> list[str]:
-    pieces = (
-        textwrap.wrap(text, WIDTH - LABEL - 2, break_on_hyphens=False)
-        if wrap and len(text) > WIDTH
-        else text.splitlines()
-    )
+def _labelled(label: str, text: str) -> list[str]:
+    width = WIDTH - LABEL - 2
+    pieces = [
+        piece
+        for line in text.splitlines()
+        for piece in (textwrap.wrap(line, width, break_on_hyphens=False) if len(line) > width else [line])
+    ]
     return [f"  {label if not number else '':<{LABEL}}{piece}" for number, piece in enumerate(pieces)]
 
 
@@ -240,6 +248,8 @@ def _verdict(conclusion: Conclusion, *, documents: bool) -> str:
         rules = [rule for rule in rules if rule in conclusion.spec and conclusion.spec[rule].documented]
     kept = sum(conclusion.standings[rule] == "kept" for rule in rules)
     asked = sum(conclusion.standings[rule] != "not asked" for rule in rules)
+    if not asked:
+        return "no such rule was played"
     word = "yes" if (conclusion.documents_alone if documents else conclusion.in_full) else "no"
     return f"{word}: {kept} of {_count(asked, 'MUST rule')} kept" + (
         " that a document states" if documents else ", our decisions included"
