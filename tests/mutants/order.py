@@ -87,6 +87,12 @@ def input_once_for_the_agent(patch: Patch) -> None:
     patch.chain("process_input", once)
 
 
+@mutant("ORD-2")
+def input_behind_the_first_input_step(patch: Patch) -> None:
+    """processInput looks at the input when the first step has prepared it."""
+    swap(patch, "process_input", behind="process_input_step")
+
+
 @mutant("ORD-3")
 def output_chains_reversed(patch: Patch) -> None:
     """Output processors are called from the last to the first, like layers of an onion."""

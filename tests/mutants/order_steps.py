@@ -27,6 +27,18 @@ def chunks_skip(patch: Patch, *kinds: str) -> None:
     )
 
 
+def sender() -> Callable[[Run, Chunk], None]:
+    """What passes a chunk, as it is passed now, and puts it on its way to the client."""
+    through_stream = pipeline.through_stream
+
+    def send(run: Run, chunk: Chunk) -> None:
+        passed = through_stream(run, chunk)
+        if passed is not None:
+            run.post(passed)
+
+    return send
+
+
 @mutant("ORD-13")
 def results_in_completion_order(patch: Patch) -> None:
     """Results are taken in the order in which the tools end."""
@@ -69,6 +81,24 @@ def errors_before_results(patch: Patch) -> None:
         return sorted(outcomes, key=lambda outcome: outcome.error is None)
 
     patch.around(tools.run_tools, ran)
+
+
+@mutant("ORD-13")
+def chunks_behind_all_results(patch: Patch) -> None:
+    """First processToolResult runs for all calls of the step, then the chunks of all results go out."""
+    waiting: dict[str, list[Chunk]] = {}
+
+    def through(original: Any, run: Run, chunk: Chunk, **slate: Any) -> Any:
+        if chunk["type"] == "tool-result" and not chunk["payload"].get("providerExecuted"):
+            waiting.setdefault(run.id, []).append(chunk)
+            return None
+        if chunk["type"] == "step-finish":
+            for result in waiting.pop(run.id, ()):
+                send(run, result)
+        return original(run, chunk, **slate)
+
+    send = sender()
+    patch.around(pipeline.through_stream, through)
 
 
 def number_steps(patch: Patch, number: Callable[[Run, str, int], int]) -> None:
@@ -203,13 +233,6 @@ def only_text_and_calls_pass(patch: Patch) -> None:
     chunks_skip(patch, "reasoning-start", "reasoning-delta", "reasoning-end", "source", "file")
 
 
-def send(run: Run, chunk: Chunk) -> None:
-    """Passes a chunk and puts it on its way to the client."""
-    passed = pipeline.through_stream(run, chunk)
-    if passed is not None:
-        run.post(passed)
-
-
 def step_start_late(patch: Patch, *, refused: bool) -> None:
     """Holds `step-start` back until the provider has answered; `refused`: a refusal counts as an answer."""
     waiting: dict[str, Chunk] = {}
@@ -220,9 +243,10 @@ def step_start_late(patch: Patch, *, refused: bool) -> None:
             return None
         start = waiting.pop(run.id, None)
         if start is not None and (refused or chunk["type"] != "error"):
-            run.post(original(run, start))
+            send(run, start)
         return original(run, chunk, **slate)
 
+    send = sender()
     patch.around(pipeline.through_stream, through)
 
 
@@ -239,6 +263,17 @@ def step_start_behind_the_call(patch: Patch) -> None:
 
 
 @mutant("ORD-17")
+def replayed_step_has_no_start(patch: Patch) -> None:
+    """A step begins with its call: one whose answer is replayed makes none."""
+    patch.around(
+        pipeline.through_stream,
+        lambda through, run, chunk, **slate: (
+            None if chunk["type"] == "step-start" and run.attempt.replay else through(run, chunk, **slate)
+        ),
+    )
+
+
+@mutant("ORD-17")
 def step_start_before_the_requests(patch: Patch) -> None:
     """A step begins with its processLLMRequest."""
 
@@ -249,6 +284,7 @@ def step_start_before_the_requests(patch: Patch) -> None:
     def passed(original: Any, run: Run, chunk: Chunk, **named: Any) -> Any:
         return iter(()) if chunk["type"] == "step-start" else original(run, chunk, **named)
 
+    send = sender()
     patch.chain("process_llm_request", early)
     patch.around(loop.passed, passed)
 
@@ -267,8 +303,34 @@ def step_finish_before_the_tools(patch: Patch) -> None:
         again = chunk["type"] == "step-finish" and finished.get(run.id) is run.attempt
         return None if again else original(run, chunk, **slate)
 
+    send = sender()
     patch.around(pipeline.through_stream, through)
     patch.around(tools.run_tools, early)
+
+
+@mutant("ORD-18")
+def step_finish_with_the_next_step(patch: Patch) -> None:
+    """A step is finished when the next one begins, or the run ends."""
+    waiting: dict[str, Chunk] = {}
+
+    def through(original: Any, run: Run, chunk: Chunk, **slate: Any) -> Any:
+        if chunk["type"] == "step-finish" and run.attempt.finish_reason == "tool-calls":
+            waiting[run.id] = chunk
+            return None
+        finish_the_last(run)
+        return original(run, chunk, **slate)
+
+    def finish_the_last(run: Run) -> None:
+        if run.id in waiting:
+            send(run, waiting.pop(run.id))
+
+    def last(chain: Any, run: Run, slate: Slate) -> Any:
+        finish_the_last(run)
+        return chain(run, slate)
+
+    send = sender()
+    patch.around(pipeline.through_stream, through)
+    patch.chain("process_output_result", last)
 
 
 def in_generate(patch: Patch, change: Callable[[Run], Any]) -> None:

@@ -217,6 +217,17 @@ def no_output_step_after_a_recovery(patch: Patch) -> None:
     patch.chain("process_output_step", lambda chain, run, slate: slate if run.api_retries else chain(run, slate))
 
 
+@mutant("ORD-36")
+def error_shown_before_its_hook(patch: Patch) -> None:
+    """The client is told of a failure when it happens; processAPIError then sees whether it can be mended."""
+
+    def recover(original: Any, run: Run, attempt: Attempt, error: BaseException) -> Any:
+        yield from loop.passed(run, run.chunk("error", {"error": loop.described(error)}))
+        return (yield from original(run, attempt, error))
+
+    patch.around(loop.recover, recover)
+
+
 @mutant("ORD-37")
 def chain_ends_at_a_gap(patch: Patch) -> None:
     """An object without the hook ends the chain, as one without a handler ends a chain of handlers."""
