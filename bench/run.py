@@ -16,7 +16,7 @@ from pathlib import Path
 from statistics import median
 
 HERE = Path(__file__).resolve().parent
-NODE = HERE.parent / "conformance" / "adapters" / "mastra" / "node_modules" / ".bin" / "node"
+NODE = HERE.parent / "conformance" / "adapters" / "mastra" / "node_modules" / "node" / "bin" / "node"
 FEW_CHUNKS = 10
 SIDES: dict[str, list[str | Path]] = {
     "reference": [sys.executable, HERE / "reference.py"],
