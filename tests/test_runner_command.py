@@ -167,6 +167,13 @@ def test_a_fault_is_a_verdict_and_the_run_goes_on(folder: Path, tmp_path: Path, 
     assert [(one["verdict"], one["message"].split(":")[0]) for one in results] == [("adapter-fault", kind)] * 2
 
 
+def test_an_adapter_that_does_not_start_again_ends_the_run(folder: Path, tmp_path: Path) -> None:
+    once = tmp_path / "adapter.sh"
+    once.write_text(f"[ -e {tmp_path}/begun ] && exit 1; touch {tmp_path}/begun; exec {misbehaving('dies-in-run')}")
+    write(folder, "ORD-9-more", "one", "two", why="More.")
+    assert run(folder, impl=f"sh {once}") == 3
+
+
 def test_a_scenario_that_makes_no_sense_is_a_bug_of_the_suite(folder: Path) -> None:
     write(folder, "ORD-1-x", expect=[{"work": [{"hook": {"$differs": "x"}}]}])
     assert run(folder) == 4

@@ -77,6 +77,7 @@ def test_a_scenario_that_does_not_pass_shows_nothing() -> None:
         (covered(rules=(RULE, rule("ORD-4"))), "ORD-4: no scenario shows it"),
         (covered(rules=()), "ORD-3-in-order: there is no rule ORD-3"),
         (covered(rules=()), "mutant reversed: there is no rule ORD-3"),
+        (covered(mutants=OTHER), "mutant other: no scenario of ORD-4 fails it"),
         (
             covered(mutants={"mutants": {"m": {"rule": "ORD-3", "killed_by": ["ORD-3-gone[stream]"]}}}),
             "mutant m: there is no ORD-3-gone[stream]",

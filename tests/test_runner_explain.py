@@ -131,7 +131,11 @@ def test_a_scenario_as_a_timeline() -> None:
 
 
 def test_a_rule_with_all_that_belongs_to_it() -> None:
-    mutants = Mutants({"reversed": "ORD-3", "other": "ORD-4"}, {"reversed": frozenset(), "other": frozenset()})
+    mutants = Mutants(
+        {"reversed": "ORD-3", "other": "ORD-4"},
+        {"reversed": frozenset(), "other": frozenset()},
+        {"reversed": "Goes backwards."},
+    )
     assert explain.explain(rule(), [scenario([{}]), scenario([{}], name="ORD-4-x")], mutants) == [
         "ORD-3 · Title of ORD-3",
         "MUST, a rule of order",
@@ -146,8 +150,9 @@ def test_a_rule_with_all_that_belongs_to_it() -> None:
         "  ORD-3-in-order  (generate, stream)",
         "    It holds",
         "",
-        "Broken variants of the reference that it catches",
+        "Mistakes that it catches, each made once in a broken reference",
         "  reversed",
+        "    Goes backwards.",
         "",
         "Try it: processor-conformance run ORD-3 --impl 'your adapter'",
     ]

@@ -71,6 +71,13 @@ def test_failures_come_before_faults() -> None:
     assert heads == ["FAIL ORD-3", "ADAPTER FAULT ORD-4"]
 
 
+def test_a_rule_that_only_should_hold_is_told_but_no_failure() -> None:
+    weak = {**SPEC, "ORD-3": rule("ORD-3", "SHOULD")}
+    assert report.failures(Conclusion([FAILED], weak))[0] == (
+        "NOT AS IT SHOULD BE ORD-3 · Title of ORD-3 · ORD-3-in-order[stream]"
+    )
+
+
 def test_the_nearest_mutant_comes_first() -> None:
     assert MUTANTS.nearest("ORD-3-in-order[stream]", {"ORD-3-in-order[stream]"}, PLAYED) == [
         "close (ORD-3; fails 1 of these 1)",

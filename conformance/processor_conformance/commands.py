@@ -7,6 +7,7 @@ for is not there, with the nearest names.
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import itertools
 import random
 import sys
@@ -30,6 +31,7 @@ class UsageError(Exception):
 
 
 def run(options: Namespace) -> int:
+    _needs_jsonschema("--strict", options.strict)
     scenarios = scenario.load_all(options.scenarios)
     settings = Settings(
         options.impl,
@@ -51,7 +53,8 @@ def list_(options: Namespace) -> int:
     items = chosen(scenario.load_all(options.scenarios), options.names, options.mode)
     width = max((len(item.scenario.id) for item in items), default=0)
     for one, group in itertools.groupby(items, key=lambda item: item.scenario):
-        print(f"{one.id:<{width}}  {'+'.join(item.mode for item in group):<15}  {one.title}")
+        also = f" (also {', '.join(one.rules[1:])})" if one.rules[1:] else ""
+        print(f"{one.id:<{width}}  {'+'.join(item.mode for item in group):<15}  {one.title}{also}")
     return CONFORMANT
 
 
@@ -74,6 +77,7 @@ def explain(options: Namespace) -> int:
 
 
 def lint(options: Namespace) -> int:
+    _needs_jsonschema("lint")
     scenarios = scenario.load_all(options.scenarios)
     problems = linting.lint(scenarios, spec.load())
     print("\n".join(problems) if problems else f"{len(scenarios)} scenarios, nothing to say against them")
@@ -81,6 +85,7 @@ def lint(options: Namespace) -> int:
 
 
 def record(options: Namespace) -> int:
+    _needs_jsonschema("--strict", options.strict)
     items = chosen(scenario.load_all(options.scenarios), options.names, options.mode)
     folder = options.out or locate.find("fixtures") / "recordings"
     whole = not (options.names or options.mode or options.scenarios)
@@ -108,6 +113,11 @@ def coverage(options: Namespace) -> int:
     holes = covering.holes(found)
     print("\n".join(["", *holes, "", f"{len(holes)} holes" if holes else "no hole in ORD, STA and PER"]))
     return NOT_CONFORMANT if holes else CONFORMANT
+
+
+def _needs_jsonschema(what: str, wanted: bool = True) -> None:
+    if wanted and importlib.util.find_spec("jsonschema") is None:
+        raise UsageError(f"{what} needs the package jsonschema: pip install jsonschema")
 
 
 def chosen(scenarios: Sequence[Scenario], names: Sequence[str], mode: str | None) -> list[Item]:

@@ -134,6 +134,8 @@ def holes(coverage: Coverage) -> list[str]:
             found.append(f"{scenario.id}: no mutant{whose} fails it")
     for name, rule in coverage.mutants.rules.items():
         found += [f"mutant {name}: there is no rule {rule}"] if rule not in coverage.rules else []
+        own = {item.id for scenario in coverage.scenarios if rule in scenario.rules for item in scenario.items}
+        found += [] if own & coverage.mutants.killed_by[name] else [f"mutant {name}: no scenario of {rule} fails it"]
         found += [f"mutant {name}: there is no {item}" for item in sorted(coverage.mutants.killed_by[name] - items)]
     return found
 

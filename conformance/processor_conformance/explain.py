@@ -158,11 +158,16 @@ def explain(rule: Rule, scenarios: Sequence[Scenario], mutants: Mutants | None) 
     lines += ["", "Shown by" if shown else "No scenario shows it."]
     for one in shown:
         lines += [f"  {one.id}  ({', '.join(one.modes)})", f"    {one.title}"]
-    broken = sorted(name for name, own in mutants.rules.items() if own == rule.id) if mutants else list(rule.broken_by)
-    lines += (
-        ["", "Broken variants of the reference that it catches", *(f"  {name}" for name in broken)] if broken else []
-    )
+    lines += _mutants(rule, mutants or Mutants({}, {}))
     return [*lines, "", f"Try it: processor-conformance run {rule.id} --impl 'your adapter'"]
+
+
+def _mutants(rule: Rule, mutants: Mutants) -> list[str]:
+    names = sorted(name for name, own in mutants.rules.items() if own == rule.id)
+    lines = ["", "Mistakes that it catches, each made once in a broken reference"] if names else []
+    for name in names:
+        lines += [f"  {name}", *_item(mutants.mistakes.get(name, ""), 4)]
+    return lines
 
 
 def _whose(source: str) -> str:

@@ -10,14 +10,14 @@ import json
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from .deviations import Deviations
 from .match import Divergence
 from .pattern import NOTHING
 from .spec import FAMILIES, Rule, family, family_order
-from .verdict import Conclusion, Kind, Result, level
+from .verdict import Conclusion, Kind, Result, fails, level
 
 Json = Any
 WIDTH = 120
@@ -41,10 +41,11 @@ WORDS: dict[Kind, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Mutants:
-    """The known broken variants of the reference: which rule each breaks, and the items that fail for it."""
+    """The known broken variants of the reference: the rule each breaks, the items that fail for it, what is wrong."""
 
     rules: dict[str, str]
     killed_by: dict[str, frozenset[str]]
+    mistakes: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, raw: Json) -> Mutants:
@@ -52,6 +53,7 @@ class Mutants:
         return cls(
             {name: mutant["rule"] for name, mutant in table.items()},
             {name: frozenset(mutant["killed_by"]) for name, mutant in table.items()},
+            {name: mutant.get("mistake", "") for name, mutant in table.items()},
         )
 
     def nearest(self, item: str, failing: set[str], played: set[str], count: int = 2) -> list[str]:
@@ -71,13 +73,16 @@ def compact(value: Json, width: int = WIDTH - LABEL - 4) -> str:
 
 
 def failures(conclusion: Conclusion, mutants: Mutants | None = None) -> list[str]:
-    """Each result that makes the run fail; for a rule that fails often, and after several, only in a line."""
+    """Each result that makes the run fail, then failures of rules that only SHOULD or MAY hold.
+
+    For a rule that fails often the first is told in full and the others in a line; so are all after several rules.
+    """
     lines: list[str] = []
     failing = conclusion.failing()
     ids = {result.item.id for result in failing if result.kind == "fail"}
     played = {result.item.id for result in conclusion.results}
     told: set[tuple[str, str]] = set()
-    for result in sorted(failing, key=_severity):
+    for result in [*sorted(failing, key=_severity), *conclusion.reported()]:
         key = (result.kind, _rule(result))
         if key in told or len(told) == FULL:
             lines.append(headline(result, conclusion.spec))
@@ -102,7 +107,8 @@ def headline(result: Result, spec: dict[str, Rule]) -> str:
     """The line that names the rule: `FAIL ORD-3 · its title · the item`."""
     rule = _rule(result)
     title = spec[rule].title if rule in spec else result.item.scenario.title
-    return f"{WORDS.get(result.kind, result.kind.upper())} {rule} · {title} · {result.item.id}"
+    word = WORDS[result.kind] if fails(result, spec) else f"NOT AS IT {level(rule, spec)} BE"
+    return f"{word} {rule} · {title} · {result.item.id}"
 
 
 def failure(result: Result, spec: dict[str, Rule], looks_like: Sequence[str] = ()) -> list[str]:
