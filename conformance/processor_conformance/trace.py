@@ -16,9 +16,9 @@ Json = Any
 class Event:
     """One observation.
 
-    `at` is its place in the order of arrival over all lanes and runs. `name` is what a lens selects by: the hook, `tool`,
-    the callback, `store/read`, `store/write`; the chunk's type or `opened`; `model` or `model/aborted`. `data` is the event in the
-    form a scenario's `expect` uses. `late` marks what came after the run's outcome.
+    `at` is its place in the order of arrival over all lanes and runs. `name` is what a lens selects by: the hook,
+    `tool`, the callback, `store/read`, `store/write`; the chunk's type or `opened`; `model` or `model/aborted`. `data`
+    is the event in the form a scenario's `expect` uses. `late` marks what came after the run's outcome.
     """
 
     at: int
@@ -33,7 +33,8 @@ class Event:
 class Trace:
     """Everything one play of a scenario brought, and how it ended.
 
-    `outcomes` maps a run's name to its outcome; `stored` maps (thread, resource) to the messages in the store at the end.
+    `outcomes` maps a run's name to its outcome; `stored` maps (thread, resource) to the messages in the store at the
+    end.
     """
 
     scenario: str
