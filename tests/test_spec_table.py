@@ -10,8 +10,8 @@ from processor_contract.hooks import HOOKS, Hook
 from processor_contract.message_list import MessageList
 from processor_contract.returns import chunk, ignored, prompt_or_response, retry_or_not, step_overrides
 
-SEES = {None: "none", MessageList.everything: "all", MessageList.response: "response"}
-RETURNS = {
+SEES: dict[object, str] = {None: "none", MessageList.everything: "all", MessageList.response: "response"}
+RETURNS: dict[object, str] = {
     step_overrides: "step overrides",
     prompt_or_response: "prompt or response",
     retry_or_not: "retry or not",
