@@ -175,6 +175,13 @@ def test_a_proposal_never_names_a_made_up_value() -> None:
     assert proposed.instead == ({"at": "/expect/0/work/1/tokens/state", "to": {"$differs": "s"}},)
 
 
+def test_a_proposal_never_names_an_implementations_own_words() -> None:
+    came = {"work": [hook("a"), hook("b")], "outcome": {"text": {"says": "hi", "whose": "clif", "type": "text"}}}
+    assert propose(item(EXPECTED), trace(came), []).instead == (
+        {"at": "/expect/0/outcome/text", "to": {"says": "hi", "type": "text"}},
+    )
+
+
 def test_a_proposal_shows_of_a_new_event_what_the_others_show() -> None:
     expected = scenario([{"work": [hook("a", part={"type": "text"})]}])
     came = [hook("a", part={"type": "text", "id": "x"}), hook("a", part={"type": "more", "id": "y"}, n=1)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -57,6 +58,14 @@ def test_another_divergence_than_the_known_one_fails() -> None:
 
 def test_an_entry_that_does_not_happen_is_stale() -> None:
     assert judge(item(EXPECTED), trace(AS_EXPECTED), [BACKWARDS]).kind == "stale"
+
+
+def test_a_race_may_as_well_not_happen() -> None:
+    assert judge(item(EXPECTED), trace(AS_EXPECTED), [replace(BACKWARDS, sometimes=True)]).kind == "pass"
+
+
+def test_a_race_that_happens_is_a_deviation() -> None:
+    assert judge(item(EXPECTED), trace(REVERSED), [replace(BACKWARDS, sometimes=True)]).kind == "deviation"
 
 
 def test_one_needless_entry_of_two_is_stale() -> None:

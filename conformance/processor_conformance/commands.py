@@ -88,6 +88,8 @@ def record(options: Namespace) -> int:
     _needs_jsonschema("--strict", options.strict)
     items = chosen(scenario.load_all(options.scenarios), options.names, options.mode)
     folder = options.out or locate.find("fixtures") / "recordings"
+    if not options.check and locate.PACKAGE in folder.parents:
+        raise UsageError("the suite's own recordings are not for writing here; say where: --out DIR")
     whole = not (options.names or options.mode or options.scenarios)
     adapter = Adapter(options.impl, timeout=options.timeout, strict=options.strict)
     try:
@@ -105,6 +107,8 @@ def record(options: Namespace) -> int:
 
 def coverage(options: Namespace) -> int:
     path = locate.find("SPEC.md")
+    if options.write and locate.PACKAGE in path.parents:
+        raise UsageError("the suite's own SPEC.md is not for writing here; work in a checkout")
     lines = covering.load_lines(locate.find("fixtures") / "recordings" / "reference")
     found = covering.Coverage(spec.load(path), scenario.load_all(), lines, mutants() or Mutants({}, {}))
     if options.write:

@@ -46,7 +46,7 @@ class Deviation:
     """One accepted difference: in which scenario and modes, from which cause, and what comes instead.
 
     `instead` patches the scenario's JSON; `invariants` names rules whose invariant may break, `gates` gates that may
-    stay shut.
+    stay shut. `sometimes`: a race, which may as well not happen.
     """
 
     scenario: str
@@ -56,6 +56,7 @@ class Deviation:
     instead: tuple[dict[str, Json], ...] = ()
     invariants: tuple[str, ...] = ()
     gates: tuple[str, ...] = ()
+    sometimes: bool = False
 
     def concerns(self, item: Item) -> bool:
         return self.scenario == item.scenario.id and (not self.modes or item.mode in self.modes)
@@ -132,6 +133,7 @@ def _deviation(table: dict[str, Any]) -> Deviation:
         instead=tuple(map(_decoded, table.get("instead", ()))),
         invariants=_several(table.get("invariant", ())),
         gates=_several(table.get("gate", ())),
+        sometimes=table.get("sometimes", False),
     )
 
 

@@ -13,26 +13,29 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from .rename import NAMED, WHOLE
+
 Json = Any
 UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I)
 DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)")
 DATED = re.compile(r"(At|Date|timestamp|Timestamp)$")  # members that hold points in time
 MEASURED = re.compile(r"(Ms\b|Ms_|[dD]uration)")  # members that hold how long something took
-NAMED = re.compile(r"(^id|Id|ID)$")  # members that hold ids
+IDS = re.compile(r"(^id|Id|ID)$")  # members that hold ids
 LONG = 8  # a made-up id of this length or more is also found inside texts
 
 
 @dataclass(slots=True)
 class Normaliser:
-    """Replaces what was made up; one for each play. `own` is all that the scenario itself says."""
+    """Replaces what was made up; one for each play. `own` is all that the scenario says, `texts` its texts joined."""
 
     own: str
+    texts: str = ""
     names: dict[str, str] = field(default_factory=dict)
     _counts: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, raw: Json) -> Normaliser:
-        return cls(json.dumps(raw, ensure_ascii=False))
+        return cls(json.dumps(raw, ensure_ascii=False), "".join(_texts(raw)))
 
     def take(self, value: Json) -> None:
         """Notes every made-up value inside, in order."""
@@ -62,7 +65,7 @@ class Normaliser:
             return {name: inner for name, inner in parts.items() if inner not in ({"$any": True}, {})} or {"$any": True}
         if isinstance(value, list):
             return [self.stable(inner, key) for inner in value]
-        return {"$any": True} if self.generated({key: value}) else value
+        return {"$any": True} if self.generated({key: value}) or self._foreign(value, key) else value
 
     def generated(self, value: Json) -> bool:
         """Whether anything inside is made up."""
@@ -80,9 +83,15 @@ class Normaliser:
             for inner in value:
                 yield from self._made_up(inner, key)
         elif isinstance(value, str):
-            if NAMED.search(key) and not self._said(value):
+            if IDS.search(key) and not self._said(value):
                 yield "id", value
             yield from (("id", found[0]) for found in UUID.finditer(value) if not self._said(found[0]))
+
+    def _foreign(self, value: Json, key: str) -> bool:
+        """Whether it is a text of the implementation's own wording, which comes back garbled by the renaming."""
+        if not isinstance(value, str) or key in NAMED or key in WHOLE or not any(map(str.isalpha, value)):
+            return False
+        return value not in self.texts and not self._said(value)
 
     def _number(self, value: float, key: str) -> Json:
         """Points in time and measured durations are made up; other numbers count."""
@@ -106,3 +115,11 @@ class Normaliser:
             if len(made_up) >= LONG and made_up in text:
                 text = text.replace(made_up, name)
         return DATE.sub(lambda found: found[0] if self._said(found[0]) else "<date>", text)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text inside, in order: deltas of one answer stand side by side."""
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(inner)

@@ -125,7 +125,7 @@ def _inside(at: str, wanted: Json, found: Divergence, normal: Normaliser) -> dic
         return {"at": at, "remove": True} if last.isdigit() else {"at": at, "to": {"$absent": True}}
     if wanted is NOTHING and last.isdigit():
         return {"at": f"{rest}/-", "insert": normal.stable(found.got)}
-    return {"at": at, "to": _instead(wanted, found.got, normal)}
+    return {"at": at, "to": _instead(wanted, found.got, normal, last)}
 
 
 def _member(wanted: Json, name: str) -> Json:
@@ -134,12 +134,12 @@ def _member(wanted: Json, name: str) -> Json:
     return wanted.get(name.replace("~1", "/").replace("~0", "~"), NOTHING) if isinstance(wanted, dict) else NOTHING
 
 
-def _instead(wanted: Json, got: Json, normal: Normaliser) -> Json:
+def _instead(wanted: Json, got: Json, normal: Normaliser, key: str) -> Json:
     """A pattern for what came; what is made up anew each time cannot be named, only told apart."""
     word = operator(wanted) if wanted is not NOTHING else None
     if word in ("$bind", "$differs"):
         return {"$differs" if word == "$bind" else "$bind": wanted[word]}
-    return normal.stable(got)
+    return normal.stable(got, key)
 
 
 def _gist(came: dict[str, Json], wanted: Json, normal: Normaliser) -> Json:
@@ -149,16 +149,16 @@ def _gist(came: dict[str, Json], wanted: Json, normal: Normaliser) -> Json:
     return _like({key: came[key] for key in came if key != "tokens"}, [subject, *others], normal)
 
 
-def _like(value: Json, patterns: list[Json], normal: Normaliser) -> Json:
+def _like(value: Json, patterns: list[Json], normal: Normaliser, key: str = "") -> Json:
     """A value with no more members than any of these patterns looks at."""
     plain = [one for one in patterns if isinstance(one, dict) and not operator(one)]
     if isinstance(value, dict) and plain:
         return {
-            key: _like(inner, [one[key] for one in plain if key in one], normal)
-            for key, inner in value.items()
-            if any(key in one for one in plain)
+            name: _like(inner, [one[name] for one in plain if name in one], normal, name)
+            for name, inner in value.items()
+            if any(name in one for one in plain)
         }
-    return normal.stable(value)
+    return normal.stable(value, key)
 
 
 def _where(scenario: Scenario, pattern: Json) -> str:

@@ -55,12 +55,15 @@ def _judge(item: Item, trace: Trace, entries: Sequence[Deviation]) -> Result:
     if not entries:
         return Result(item, "fail", broken, found[0]) if found else Result(item, "pass")
     if not found:
-        return Result(item, "stale", entries=tuple(entries), message=_stale(entries))
+        stale = tuple(entry for entry in entries if not entry.sometimes)
+        return Result(item, "stale", entries=stale, message=_stale(stale)) if stale else Result(item, "pass")
     left = _left(item.scenario, trace, entries)
     if left:
         return Result(item, "fail", broken, left[0], tuple(entries), "it also differs from its known deviation")
     needless = [
-        one for one in entries if not _left(item.scenario, trace, [other for other in entries if other is not one])
+        one
+        for one in entries
+        if not one.sometimes and not _left(item.scenario, trace, [other for other in entries if other is not one])
     ]
     if needless:
         return Result(item, "stale", broken, entries=tuple(needless), message=_stale(needless))
