@@ -9,4 +9,4 @@ await settle();
 
 assert.deepEqual((await stored()).map(({ role }) => role), ['user', 'user', 'assistant', 'assistant']);
 assert.equal(textOf((await stored()).at(-1)), 'answer');
-sees('Two requests at once on one thread are stored with their questions and answers mixed.');
+sees('Two generate() calls at once on one thread are stored with their questions and answers mixed.');

@@ -8,4 +8,4 @@ await agentWith({ memory, tools: lookup(), turns: [withText, say('two')] }).gene
 const answer = (await stored())[1];
 assert.match(textOf(answer), /^one\|.*\|two$/);
 assert.equal(answer.content.content, 'two');
-sees("A stored answer's flattened text is that of its last step only.");
+sees('The flattened text of a stored answer (its content.content) is that of its last step only.');

@@ -14,4 +14,4 @@ await agentWith({ memory, inputProcessors: [redactor] }).generate('my PIN is 123
 const [question] = await stored();
 assert.equal(textOf(question), 'my PIN is ****');
 assert.equal(question.content.content, 'my PIN is 1234');
-sees("Words that a processor redacted in a message's parts are stored all the same: in its flattened text.");
+sees("Words that a processor redacted in a message's parts are stored all the same: in its flattened content.content.");

@@ -1,9 +1,17 @@
 import assert from 'node:assert/strict';
 import { agentWith, callTool, lookup, remembering, say, sees, textOf, thread } from './support/scripted.mjs';
 
-const { memory, stored } = await remembering();
-const same = say('same').slice(0, -1);
-await agentWith({ memory, tools: lookup(), turns: [[...same, ...callTool('c1')], say('same')] }).generate('hi', thread);
+async function answered(first, second, outputProcessors) {
+  const { memory, stored } = await remembering();
+  const turns = [[...say(first).slice(0, -1), ...callTool('c1')], say(second)];
+  await agentWith({ memory, turns, tools: lookup(), outputProcessors }).generate('hi', thread);
+  return textOf((await stored())[1]).split('|');
+}
 
-assert.deepEqual(textOf((await stored())[1]).split('|').filter(each => each === 'same'), ['same']);
-sees('A step that says what an earlier one said is stored without its text.');
+const texts = await answered('same', 'same');
+assert.deepEqual(texts.filter(each => each === 'same'), ['same']);
+
+const notes = { id: 'notes', processOutputStep: ({ writer }) => writer.custom({ type: 'data-note', data: { n: 1 } }) };
+const noted = await answered('one', 'two', [notes]);
+assert.deepEqual(noted.filter(each => ['one', 'two', 'data-note'].includes(each)), ['one', 'data-note', 'two']);
+sees('A text or a data note that repeats an earlier one of the same answer is not stored.');

@@ -1,3 +1,4 @@
+// No scenario yet.
 import assert from 'node:assert/strict';
 import { agentWith, callTool, lookup, say, scripted, sees } from './support/scripted.mjs';
 

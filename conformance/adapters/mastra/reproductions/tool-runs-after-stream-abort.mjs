@@ -1,19 +1,27 @@
 import assert from 'node:assert/strict';
 import { agentWith, callTool, lookup, readAll, say, sees, settle, types } from './support/scripted.mjs';
 
-const executed = [];
 const [call, end] = callTool('c1');
-const bad = say('bad').slice(0, -1);
-const agent = agentWith({
-  turns: [[call, ...bad, end]],
-  tools: lookup(async () => executed.push('lookup')),
-  outputProcessors: [{
-    id: 'guard',
-    processOutputStream: ({ part, abort }) => (part.type === 'text-delta' ? abort('bad') : part),
-  }],
-});
-assert.equal(types(await readAll(await agent.stream('hi'))).at(-1), 'tripwire');
-await settle();
+function guarded(type) {
+  const executed = [];
+  const agent = agentWith({
+    turns: [[call, ...say('bad').slice(0, -1), end]],
+    tools: lookup(async () => executed.push('lookup')),
+    outputProcessors: [{
+      id: 'guard',
+      processOutputStream: ({ part, abort }) => (part.type === type ? abort('bad') : part),
+    }],
+  });
+  return { agent, executed };
+}
 
-assert.deepEqual(executed, ['lookup']);
-sees('A tool whose call passed before a guardrail aborted in processOutputStream is executed after the abort.');
+const early = guarded('text-delta');
+assert.equal(types(await readAll(await early.agent.stream('hi'))).at(-1), 'tripwire');
+await settle();
+assert.deepEqual(early.executed, ['lookup']);
+
+const own = guarded('tool-call');
+assert.equal((await own.agent.generate('hi')).tripwire.reason, 'bad');
+await settle();
+assert.deepEqual(own.executed, ['lookup']);
+sees('After an abort in processOutputStream tools run: in generate() even the one whose call the guardrail aborted on.');
