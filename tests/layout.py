@@ -27,6 +27,7 @@ ORDER = (
     "pipeline",
     "prompt",
     "models",
+    "request",
     "tools",
     "storage",
     "memory",

@@ -10,18 +10,18 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .context import AbortSignal, RequestContext
+from .context import AbortSignal, Clock, RequestContext
 from .data import Message, StepResult, clone
 from .errors import Cancelled, HookFailed, InvalidAgent, RunEnded
 from .hooks import HOOKS
-from .loop import ended_by, input_phase, stream_of
+from .loop import aborted, ended_by, input_phase, stream_of
 from .memory import HISTORY_ID, Memory, MessageHistory
 from .message_list import MessageList
 from .models import Model, ModelRegistry
 from .pipeline import plan
 from .processor import InputStepArgs, Processor
 from .run import Run, Settings
-from .stream import RunResult, Stream, result_of
+from .stream import RunResult, Stream, beside, result_of
 from .tools import Tool
 
 Processors = Sequence[Any] | Callable[[RequestContext], Sequence[Any]]
@@ -54,6 +54,7 @@ class CallOptions:
     output_processors: Processors | None = None
     error_processors: Processors | None = None
     max_processor_retries: int | None = None
+    max_retries: int | None = None
     max_steps: int | None = None
     thread: str | None = None
     resource: str | None = None
@@ -72,7 +73,8 @@ class Agent:
 
     `model` is a model or the id of one in `models`. The three arrays hold processors, or are functions of the request
     context that return them. `max_processor_retries` caps the retries at one step; unset it is 10 with error
-    processors, else none. Raises `InvalidAgent` for what cannot work.
+    processors, else none. `max_retries` is how often a model call that may succeed later is repeated before it counts
+    as failed, with growing pauses by the `clock` (ERR-33). Raises `InvalidAgent` for what cannot work.
     """
 
     def __init__(
@@ -87,8 +89,10 @@ class Agent:
         output_processors: Processors = (),
         error_processors: Processors = (),
         max_processor_retries: int | None = None,
+        max_retries: int = 0,
         max_steps: int = DEFAULT_MAX_STEPS,
         memory: Memory | None = None,
+        clock: Clock | None = None,
     ) -> None:
         self.name = name
         self._models = ModelRegistry(models)
@@ -97,6 +101,8 @@ class Agent:
         self._tools = {tool.name: tool for tool in tools}
         self._arrays = {"input": input_processors, "output": output_processors, "error": error_processors}
         self._max_retries = checked_retries(max_processor_retries)
+        self._model_retries = max_retries
+        self._clock = clock or Clock()
         self._max_steps = max_steps
         self._memory = memory
         for array, processors in self._arrays.items():
@@ -110,8 +116,7 @@ class Agent:
         is in `result.tripwire`.
         """
         stream = self.stream(input, **options)
-        for _ in stream:
-            pass
+        stream.drain()
         run = stream._run
         if run.error is not None:
             raise run.error
@@ -125,9 +130,10 @@ class Agent:
         run = self._run(input, CallOptions(**options))
         release = follow(run)
         try:
-            input_phase(run)
+            beside(run, lambda: input_phase(run))
         except (RunEnded, Cancelled) as ending:
-            return Stream(run, ended_by(run, ending), release)
+            last = aborted(run, ending) if isinstance(ending, Cancelled) else ended_by(run, ending)
+            return Stream(run, last, release)
         except HookFailed:
             release()
             raise
@@ -171,12 +177,17 @@ class Agent:
             stop_when=options.stop_when,
             tool_choice=options.tool_choice,
             active_tools=options.active_tools,
+            model_retries=self._model_retries if options.max_retries is None else options.max_retries,
+            clock=self._clock,
         )
 
     def _array(self, array: str, override: Processors | None, context: RequestContext) -> list[Any]:
         """The call's array in the place of the agent's (CFG-4), a function called once a request (CFG-5)."""
         processors = self._arrays[array] if override is None else override
-        resolved = list((processors(context) if callable(processors) else processors) or ())
+        try:
+            resolved = list((processors(context) if callable(processors) else processors) or ())
+        except Exception as error:
+            raise InvalidAgent(f"the function of {array}_processors failed: {error}", "ERR-27") from error
         check_array(array, resolved)
         return resolved
 

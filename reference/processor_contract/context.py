@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
@@ -85,6 +86,17 @@ class AbortSignal:
         with self._lock:
             if listener in self._listeners:
                 self._listeners.remove(listener)
+
+
+class Clock:
+    """Time as a waiting program needs it; tests and scenarios bring one that does not wait."""
+
+    def sleep(self, seconds: float, signal: AbortSignal | None = None) -> None:
+        """Waits that long, and no longer once the signal fires."""
+        if signal is None:
+            time.sleep(seconds)
+        else:
+            signal.wait(seconds)
 
 
 class Writer:

@@ -121,3 +121,21 @@ class RunEnded(Exception):
 
 class AttemptRejected(RunEnded):
     """Inside a run: an abort with a retry that is granted; the attempt at this step ends at once (RTY-1)."""
+
+
+class CallFailed(Exception):
+    """Inside a run: the provider failed; `error` is what it raised, not wrapped."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+def caused_by(later: HookFailed, earlier: BaseException) -> HookFailed:
+    """Puts the earlier failure at the end of the later one's causes, where it is not among them already (ERR-11)."""
+    last: BaseException = later
+    while last.__cause__ is not None and last is not earlier:
+        last = last.__cause__
+    if last is not earlier:
+        last.__cause__ = earlier
+    return later

@@ -11,22 +11,15 @@ from contextlib import closing
 from typing import Any
 
 from .data import Chunk, Json, ToolCallInfo, add_usage, clone
-from .errors import AttemptRejected, Cancelled, HookFailed, ProviderFailed, RunEnded
+from .errors import AttemptRejected, CallFailed, Cancelled, HookFailed, ProviderFailed, RunEnded, caused_by
 from .models import ModelRequest
+from .models.calling import called
 from .pipeline import call, deliver, through_stream
-from .prompt import to_prompt
+from .request import ask
 from .run import Attempt, Run
 from .tools import Outcome, answered_here, run_tools
 
 Chunks = Iterator[Chunk]
-
-
-class CallFailed(Exception):
-    """Inside a run: the provider failed; `error` is what it raised, not wrapped."""
-
-    def __init__(self, error: BaseException) -> None:
-        super().__init__(str(error))
-        self.error = error
 
 
 def input_phase(run: Run) -> None:
@@ -46,6 +39,7 @@ def stream_of(run: Run) -> Chunks:
         call(run, "process_output_result", {})  # ORD-15
         yield from run.sent()
         run.follow_response()
+        run.commit()
         run.ended = True
         yield run.chunk("finish", {"finishReason": run.finish_reason, "usage": dict(run.usage)})
     except (RunEnded, HookFailed, Cancelled) as ending:
@@ -57,19 +51,29 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | Cancelled) -> Chunks:
     if run.ended:
         return
     yield from run.sent()
+    try:
+        run.commit()
+    except Cancelled as cancelled:
+        if run.claim():
+            yield from aborted(run, cancelled)
+        return
     run.ended = True
     if isinstance(ending, RunEnded):
         run.tripwire = ending.tripwire
         run.finish_reason = "other"  # TRI-3
         yield run.chunk("tripwire", ending.tripwire.payload())
     elif isinstance(ending, HookFailed):
-        run.error = ending
+        run.error = ending if run.error is None else caused_by(ending, run.error)
         run.finish_reason = "error"
         yield run.chunk("error", {"error": described(ending)})  # ERR-10
-    else:
-        run.error = ending
-        run.finish_reason = "aborted"
-        yield run.chunk("abort", {"reason": ending.reason} if ending.reason is not None else {})  # RES-4
+
+
+def aborted(run: Run, cancelled: Cancelled) -> Chunks:
+    """The end of a cancelled run: one `abort` chunk (RES-6)."""
+    run.ended = True
+    run.error = cancelled
+    run.finish_reason = "aborted"
+    yield run.chunk("abort", {"reason": cancelled.reason} if cancelled.reason is not None else {})
 
 
 def steps(run: Run) -> Chunks:
@@ -91,8 +95,20 @@ def steps(run: Run) -> Chunks:
         number += 1
         if not goes_on or number >= run.settings.max_steps:  # ORD-26
             return
-        if run.settings.stop_when is not None and run.settings.stop_when(list(run.steps)):
+        if stops(run):
             return
+
+
+def stops(run: Run) -> bool:
+    """Whether the call's `stop_when` ends the loop here; what it raises ends the run as a hook's exception does
+    (ERR-28).
+    """
+    if run.settings.stop_when is None:
+        return False
+    try:
+        return bool(run.settings.stop_when(list(run.steps)))
+    except Exception as error:
+        raise run.end_with(HookFailed("stop-when", "stopWhen", error)) from error
 
 
 def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
@@ -120,55 +136,13 @@ def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
     return bool(answerable) and len(answerable) == len(calls)
 
 
-# -- before the answer -------------------------------------------------------------------------------------------------
-
-
-def ask(run: Run, attempt: Attempt) -> ModelRequest:
-    """processInputStep, the prompt, processLLMRequest: what the provider will be asked (ORD-1, ORD-6)."""
-    settings = run.settings
-    slate = {
-        "step_number": attempt.number,
-        "steps": list(run.steps),
-        "model": settings.model,
-        "tools": dict(settings.tools),
-        "tool_choice": settings.tool_choice,
-        "active_tools": settings.active_tools,
-        "provider_options": settings.provider_options,
-        "model_settings": settings.model_settings,
-        "structured_output": settings.structured_output,
-    }
-    chosen = call(run, "process_input_step", slate)
-    attempt.model = chosen["model"]
-    attempt.offered = offered_tools(chosen)
-    prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
-    slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": list(run.steps)}
-    prompt = call(run, "process_llm_request", slate)["prompt"]
-    return ModelRequest(
-        prompt=clone(prompt) if run.plan["process_llm_request"] else prompt,  # a processor may have kept its own
-        tools=[tool.described() for tool in attempt.offered.values()],
-        tool_choice=chosen["tool_choice"],
-        settings=chosen["model_settings"],
-        provider_options=chosen["provider_options"],
-        structured_output=chosen["structured_output"],
-        abort_signal=run.signal,
-    )
-
-
-def offered_tools(chosen: dict[str, Any]) -> dict[str, Any]:
-    """The tools this step offers: the active ones, none where tool choice is `none` (TOOL-7)."""
-    if chosen["tool_choice"] == "none":
-        return {}
-    active = chosen["active_tools"]
-    return {name: tool for name, tool in chosen["tools"].items() if active is None or name in active}
-
-
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
 def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
     """The provider's chunks, each through the whole processOutputStream chain and then to the client (ORD-8)."""
     recording = bool(run.plan["process_llm_response"])
-    with closing(provided(attempt, request)) as parts:
+    with closing(provided(run, attempt, request)) as parts:
         for part in parts:
             run.check_cancelled()
             if recording:
@@ -192,12 +166,12 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
     run.response.close_texts()
 
 
-def provided(attempt: Attempt, request: ModelRequest) -> Generator[Chunk, None, None]:
-    """The provider's own chunks, or the replayed ones (LLM-4); whatever the provider raises becomes CallFailed."""
-    try:
-        yield from attempt.model.stream(request) if attempt.replay is None else attempt.replay
-    except Exception as error:
-        raise CallFailed(error) from error
+def provided(run: Run, attempt: Attempt, request: ModelRequest) -> Generator[Chunk, None, None]:
+    """The provider's own chunks, or the replayed ones (LLM-4)."""
+    if attempt.replay is None:
+        yield from called(attempt.model, request, run.settings.model_retries, run.settings.clock)
+    else:
+        yield from attempt.replay
 
 
 def finished(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
@@ -344,8 +318,7 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
         attempt.recovered = True
         feedback = rejected.tripwire.reason
     except HookFailed as failed:
-        if failed.__cause__ is not None and failed.__cause__.__cause__ is None:
-            failed.__cause__.__cause__ = error  # ERR-11: the API error stays as the cause
+        caused_by(failed, error)  # ERR-11
         raise
     yield from run.sent()
     if not (attempt.recovered and granted):

@@ -29,6 +29,7 @@ class MessageHistory(Processor):
     """The runtime's own processor: first in the input chain, last in the output chain (ORD-21)."""
 
     id = HISTORY_ID
+    commits = True
 
     def __init__(self, memory: Memory, thread: str, resource: str) -> None:
         self._memory = memory

@@ -12,7 +12,7 @@ from typing import Any
 
 from .context import Writer
 from .data import Chunk, clone
-from .errors import Cancelled, ContractError, HookFailed, RunEnded, TripWire, WrongReturn
+from .errors import ContractError, HookFailed, RunEnded, TripWire, WrongReturn
 from .hooks import HOOKS
 from .processor import Processor
 from .returns import Slate
@@ -64,18 +64,19 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
             fields["system_messages"] = run.message_list.get_all_system_messages()
         args = hook.args(**fields)
         failure: Exception | None = None
+        if name == "process_output_result" and getattr(link.processor, "commits", False):
+            run.commit()  # RES-16: the save is the last act
         try:
             returned = link.method(args)
         except TripWire as tripwire:
             args.tripwire = args.tripwire or tripwire
         except Exception as error:
             failure = error
+        run.check_cancelled()  # RES-12: what a hook comes to after the signal has fired is ignored
         if args.tripwire is not None:  # TRI-2: final, whatever the hook did after it
             raise stopped(run, link, args.tripwire)
         if run.ending is not None:  # DAT-7: it happened while a chunk of this hook's writer was handled
             raise run.ending
-        if isinstance(failure, Cancelled):
-            raise failure
         if failure is not None:
             raise run.end_with(HookFailed(link.processor.id, hook.wire, failure))  # ERR-9: fails closed
         try:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .context import AbortSignal, RequestContext, TracingContext, Writer
+from .context import AbortSignal, Clock, RequestContext, TracingContext, Writer
 from .data import Chunk, Json, Message, Part, RunSummary, StepResult, Usage, add_usage, clone, new_id, no_usage
 from .errors import AttemptRejected, Cancelled, HookFailed, RunEnded, TripWire
 from .hooks import Hook
@@ -46,6 +46,8 @@ class Settings:
     provider_options: Json = None
     model_settings: Json = None
     structured_output: Json = None
+    model_retries: int = 0  # how often a call is repeated before it counts as failed (ERR-33)
+    clock: Clock = field(default_factory=Clock)
 
 
 @dataclass(slots=True)
@@ -111,6 +113,9 @@ class Run:
         self.error: BaseException | None = None
         self.finish_reason = "other"
         self.ended = False
+        self.committed = False
+        self.abandoned = False
+        self._deciding = threading.Lock()
 
     # -- state -----------------------------------------------------------------------------------------------------
 
@@ -143,8 +148,27 @@ class Run:
 
     def check_cancelled(self) -> None:
         """Raises Cancelled once the signal has fired: no further hook runs (RES-4)."""
-        if self.signal.aborted:
+        if self.signal.aborted and not self.committed:
             raise Cancelled(self.signal.reason)
+
+    def commit(self) -> None:
+        """From here on the run ends by itself, and a cancellation comes too late (RES-16). Raises Cancelled."""
+        with self._deciding:
+            self.committed = self.committed or not (self.signal.aborted or self.abandoned)
+        if not self.committed:
+            raise Cancelled(self.signal.reason)
+
+    def claim(self) -> bool:
+        """The run says itself how it ends; False where its caller waits no longer."""
+        with self._deciding:
+            self.committed = not self.abandoned
+        return self.committed
+
+    def abandon(self) -> bool:
+        """The caller waits no longer; says whether that was in time (RES-12)."""
+        with self._deciding:
+            self.abandoned = not self.committed
+        return self.abandoned
 
     def end_with(self, ending: RunEnded | HookFailed) -> RunEnded | HookFailed:
         """Notes how the run ends; the first one decides. Returns the one that does."""

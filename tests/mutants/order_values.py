@@ -164,16 +164,16 @@ def prepare_step_gets_the_settings_of_the_agent(patch: Patch) -> None:
 @mutant("ORD-34")
 def answer_collected_before_the_hooks(patch: Patch) -> None:
     """The answer is read to its end before its chunks pass."""
-    patch.around(loop.provided, lambda provided, attempt, request: (part for part in list(provided(attempt, request))))
+    patch.around(loop.provided, lambda provided, *asked: (part for part in list(provided(*asked))))
 
 
 @mutant("ORD-34")
 def deltas_joined_before_the_hooks(patch: Patch) -> None:
     """Texts are put together, and processOutputStream gets each as one chunk."""
 
-    def joined(provided: Any, attempt: Attempt, request: Any) -> Chunks:
+    def joined(provided: Any, *asked: Any) -> Chunks:
         pieces: list[str] = []
-        for part in provided(attempt, request):
+        for part in provided(*asked):
             if part["type"] == "text-delta":
                 pieces.append(part["payload"]["text"])
                 continue
