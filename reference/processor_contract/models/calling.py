@@ -1,0 +1,63 @@
+"""One call of a model: its own retries with backoff, and its failures as what they are.
+
+Flows in: a model, a request, how often and by which clock the call may be repeated. Flows out: the provider's chunks;
+CallFailed with the provider's own exception, or Cancelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+
+from ..context import Clock
+from ..data import Chunk
+from ..errors import APICallError, CallFailed, Cancelled
+from . import Model, ModelRequest
+
+FIRST_PAUSE = 1.0  # seconds; doubled with each retry
+LONGEST_PAUSE = 60.0
+
+
+def called(model: Model, request: ModelRequest, retries: int, clock: Clock) -> Generator[Chunk, None, None]:
+    """The chunks of a call that is repeated, at most `retries` times, while the provider says that it may succeed later
+    (ERR-33). Once a chunk has come it is not repeated. What the provider raises becomes CallFailed.
+    """
+    made = 0
+    while True:
+        try:
+            stream = iter(model.stream(request))
+            first = next(stream, None)
+            break
+        except Exception as error:
+            refuse_late(request)
+            if made >= retries or not (isinstance(error, APICallError) and error.is_retryable):
+                raise CallFailed(error) from error
+        clock.sleep(pause(made), request.abort_signal)  # outside the handler: what comes next is not caused by it
+        refuse_late(request)
+        made += 1
+    if first is not None:
+        yield from followed(first, stream, request)
+
+
+def followed(first: Chunk, stream: Iterator[Chunk], request: ModelRequest) -> Generator[Chunk, None, None]:
+    """The chunks from the first on; the end of the attempt, whichever it is, closes the provider's stream (RES-14)."""
+    try:
+        yield first
+        yield from stream
+    except Exception as error:
+        refuse_late(request)
+        raise CallFailed(error) from error
+    finally:
+        close = getattr(stream, "close", None)
+        if close is not None:
+            close()
+
+
+def pause(made: int) -> float:
+    """Seconds before the next retry: exponential."""
+    return min(FIRST_PAUSE * 2.0**made, LONGEST_PAUSE)
+
+
+def refuse_late(request: ModelRequest) -> None:
+    """After the signal has fired nothing that the provider does counts (RES-12)."""
+    if request.abort_signal is not None and request.abort_signal.aborted:
+        raise Cancelled(request.abort_signal.reason)

@@ -1,0 +1,53 @@
+"""What the provider will be asked in a step: processInputStep, the prompt, processLLMRequest.
+
+Flows in: a run and its attempt. Flows out: a `ModelRequest`; what was chosen for the step stands in the attempt.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .data import clone
+from .models import ModelRequest
+from .pipeline import call
+from .prompt import to_prompt
+from .run import Attempt, Run
+
+
+def ask(run: Run, attempt: Attempt) -> ModelRequest:
+    """processInputStep, the prompt, processLLMRequest: what the provider will be asked (ORD-1, ORD-6)."""
+    settings = run.settings
+    slate = {
+        "step_number": attempt.number,
+        "steps": list(run.steps),
+        "model": settings.model,
+        "tools": dict(settings.tools),
+        "tool_choice": settings.tool_choice,
+        "active_tools": settings.active_tools,
+        "provider_options": settings.provider_options,
+        "model_settings": settings.model_settings,
+        "structured_output": settings.structured_output,
+    }
+    chosen = call(run, "process_input_step", slate)
+    attempt.model = chosen["model"]
+    attempt.offered = offered_tools(chosen)
+    prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
+    slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": list(run.steps)}
+    prompt = call(run, "process_llm_request", slate)["prompt"]
+    return ModelRequest(
+        prompt=clone(prompt) if run.plan["process_llm_request"] else prompt,  # a processor may have kept its own
+        tools=[tool.described() for tool in attempt.offered.values()],
+        tool_choice=chosen["tool_choice"],
+        settings=chosen["model_settings"],
+        provider_options=chosen["provider_options"],
+        structured_output=chosen["structured_output"],
+        abort_signal=run.signal,
+    )
+
+
+def offered_tools(chosen: dict[str, Any]) -> dict[str, Any]:
+    """The tools this step offers: the active ones, none where tool choice is `none` (TOOL-7)."""
+    if chosen["tool_choice"] == "none":
+        return {}
+    active = chosen["active_tools"]
+    return {name: tool for name, tool in chosen["tools"].items() if active is None or name in active}
