@@ -26,6 +26,11 @@ Json = Any
         ({"$unordered": [1, 2]}, "in any order [1, 2]"),
         ({"$contains": "x"}, 'containing "x"'),
         ({"$not": 1}, "not 1"),
+        ({"role": "user", "content": {"parts": [{"type": "text", "text": "hi"}]}}, 'user: "hi"'),
+        (
+            {"id": "m1", "role": "assistant", "content": {"parts": {"$contains": [{"type": "text", "text": "hi"}]}}},
+            'assistant: among others "hi" (id "m1")',
+        ),
     ],
 )
 def test_a_pattern(pattern: Json, words: str) -> None:
@@ -128,6 +133,15 @@ def test_a_scenario_as_a_timeline() -> None:
         "  What ORD-3 says.",
         "  Intent: What for.",
     ]
+
+
+def test_what_may_be_stored_in_several_ways() -> None:
+    choice = {"$oneOf": [[{"role": "user", "content": {"parts": []}}], []]}
+    shown = explain.show(
+        scenario([{}], stored=[{"thread": "t", "resource": "r", "messages": choice}]), {"ORD-3": rule()}
+    )
+    start = shown.index("  the store at the end, thread t of r")
+    assert shown[start + 1 : start + 4] == ["    user: no part", "  or", "    nothing"]
 
 
 def test_a_rule_with_all_that_belongs_to_it() -> None:

@@ -14,25 +14,16 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from .match import Match, compare
 from .recording import Recording, replay
 from .report import WIDTH, Mutants
-from .scenario import MODES, Item, Scenario
+from .scenario import Item, Scenario
 from .spec import HEADING, Rule, family
+from .words import COMPLETE, HOOKS, MODES, Json
 
-Json = Any
-COMPLETE = ("ORD", "STA", "PER")  # the families in which a hole is an error
 Cell = tuple[str, ...]  # mode, and step and place where the rule has them
 WHEN = ("first", "later")
-CHAINS = {
-    "processInput": "inputProcessors",
-    "processInputStep": "inputProcessors",
-    "processLLMRequest": "inputProcessors",
-    "processLLMResponse": "inputProcessors",
-    "processAPIError": "errorProcessors",
-}
 GENERATED = re.compile(r"^\*(Shown|Broken) by\*.*(?:\n(?![*#\n]).+)*\n", re.M)
 
 
@@ -112,7 +103,7 @@ def _index(scenario: Scenario, match: Match) -> int | None:
     hook, key = match.event.data.get("hook"), match.event.data.get("processor")
     if hook is None:
         return None
-    name = CHAINS.get(hook, "outputProcessors")
+    name = HOOKS[hook].array
     call = scenario.calls[scenario.run_names.index(match.event.run)]
     array = call.get("options", {}).get(name, scenario.raw["given"].get(name, ()))
     return array.index(key) if isinstance(array, list) and key in array else None

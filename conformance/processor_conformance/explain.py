@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import prose
+from .pattern import operator
 from .report import WIDTH, Mutants
 from .scenario import Scenario
 from .spec import FAMILIES, Rule
 
 Json = Any
-LANES = {
+ABOUT = {
     "work": "what is called (hooks, tools, callbacks, the store)",
     "client": "what the client gets (in mode stream)",
     "provider": "what the model is asked",
@@ -67,7 +68,7 @@ def _given(given: dict[str, Json]) -> list[str]:
         lines += _item(f"callback {name}: {'; '.join(map(prose.clause, clauses)) or 'answers neutrally'}")
     for number, turn in enumerate(given.get("model", ()), 1):
         lines += _item(f"model call {number}: the model {prose.turn(turn)}")
-    told = ("inputProcessors", "outputProcessors", "errorProcessors", "processors", "tools", "callbacks", "model")
+    told = (*ARRAYS, "processors", "tools", "callbacks", "model")
     return lines + [
         line for key, value in given.items() if key not in told for line in _item(f"{key}: {prose.template(value)}")
     ]
@@ -113,7 +114,7 @@ def _looked_at(lens: dict[str, Json]) -> list[str]:
 
 def _expected(run: str, expected: dict[str, Json]) -> list[str]:
     lines = []
-    for lane, about in LANES.items():
+    for lane, about in ABOUT.items():
         if lane in expected:
             lines.append(f"  {run}, {about}")
             patterns = expected[lane] if isinstance(expected[lane], list) else [expected[lane]]
@@ -126,10 +127,13 @@ def _expected(run: str, expected: dict[str, Json]) -> list[str]:
 
 
 def _stored(entry: dict[str, Json]) -> list[str]:
-    messages = entry["messages"]
-    texts = [prose.pattern(one) for one in messages] if isinstance(messages, list) else [prose.pattern(messages)]
     lines = [f"  the store at the end, thread {entry['thread']} of {entry['resource']}"]
-    return lines + [line for text in texts or ["nothing"] for line in _item(text, 4)]
+    choices = entry["messages"]["$oneOf"] if operator(entry["messages"]) == "$oneOf" else [entry["messages"]]
+    for number, messages in enumerate(choices):
+        texts = [prose.pattern(one) for one in messages] if isinstance(messages, list) else [prose.pattern(messages)]
+        lines += ["  or"] if number else []
+        lines += [line for text in texts or ["nothing"] for line in _item(text, 4)]
+    return lines
 
 
 def _control(twin: dict[str, str] | None) -> list[str]:

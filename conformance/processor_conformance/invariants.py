@@ -10,20 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
-from typing import Any
 
 from .match import Divergence
 from .pattern import NOTHING
 from .scenario import Scenario
 from .trace import Event, Trace
+from .words import TERMINAL, Json
 
-Json = Any
 Finding = tuple[str, str, str, Json, Json, str]  # rule, run, lane, the event before, the event, what is wrong
-TERMINAL = ("finish", "tripwire", "abort")
-AFTER_ERROR = ("step-finish", "finish", "tripwire", "abort")
+AFTER_ERROR = ("step-finish", *TERMINAL)
 # The hooks to which a decision of ours gives the state; the documents name the others (STA-4).
 STATE_RULES = {"processInput": "STA-5", "processInputStep": "STA-5", "processToolResult": "STA-15"}
-FRAME = ("start", "step-start", "step-finish", "finish", "tripwire", "abort", "error", "opened")
+FRAME = ("start", "step-start", "step-finish", *TERMINAL, "error", "opened")
 
 
 def violations(scenario: Scenario, trace: Trace) -> Iterator[Divergence]:

@@ -9,21 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from . import schema
 from .match import compare, named
 from .pattern import OPERATORS, PatternError, operator
-from .scenario import RULE, Scenario, objects
-from .scripts import HOOKS
+from .scenario import Scenario, objects
 from .spec import Rule, family
 from .trace import Trace
+from .words import LANES, RULE, WORK, Json
 
-Json = Any
 NAME = re.compile(rf"({RULE.pattern})-[a-z0-9]+(-[a-z0-9]+)*")
 TAGS = {"$undefined", "$date", "$bigint", "$circular", "$function", "$object", "$error", "$literal"}
-CALLBACKS = ("prepareStep", "stopWhen", "onViolation", "inputProcessors", "outputProcessors", "errorProcessors")
-WORK = {*HOOKS, "tool", *CALLBACKS, "store/read", "store/write"}
 NEGATIVE = ("$absent", "$not")
 
 
@@ -151,7 +147,7 @@ def _names(scenario: Scenario) -> Iterator[str]:
     events = [
         event
         for run in scenario.expect
-        for lane in ("work", "client", "provider")
+        for lane in LANES
         for event in _events(run.get(lane, []))
     ]
     labels = [event["label"] for event in events if "label" in event]

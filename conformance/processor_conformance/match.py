@@ -10,17 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
 from .pattern import NOTHING, Bindings, Mismatch, assign, fit, fits, operator
 from .scenario import Scenario
-from .trace import Event, Lane, Trace
+from .trace import Event, Trace
+from .words import LANES, Json, Lane
 
-Json = Any
 Kind = Literal["expectation", "late", "stuck-gate", "invariant"]
 # Without a lens a lane is looked at as a whole, but that a provider was told to stop only where a lens asks for it.
 DEFAULTS: dict[str, list[str] | None] = {"provider": ["model"]}
-LANES: tuple[Lane, ...] = ("work", "client", "provider")
 
 
 @dataclass(slots=True)

@@ -25,7 +25,6 @@ class _Nothing:
 
 
 NOTHING = _Nothing()
-UNDEFINED = {"$undefined": True}
 
 
 class PatternError(ValueError):

@@ -50,9 +50,43 @@ def pattern(value: Json) -> str:
     word = operator(value)
     if word:
         return PATTERNS[word](value[word])
+    if is_message(value):
+        return message(value)
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {pattern(part)}" for key, part in value.items()) + "}"
     return listed(value) if isinstance(value, list) else plain(value)
+
+
+def is_message(value: Json) -> bool:
+    return (
+        isinstance(value, dict)
+        and "role" in value
+        and isinstance(value.get("content"), dict)
+        and "parts" in value["content"]
+    )
+
+
+def message(value: Json) -> str:
+    """A message: its role, its parts, and what else is said about it."""
+    content = {key: part for key, part in value["content"].items() if key not in ("parts", "format")}
+    rest = {key: part for key, part in value.items() if key not in ("role", "content", "createdAt")} | content
+    more = f" ({', '.join(f'{key} {pattern(part)}' for key, part in rest.items())})" if rest else ""
+    return f"{pattern(value['role']).strip(chr(34))}: {_parts(value['content']['parts'])}{more}"
+
+
+def _parts(parts: Json) -> str:
+    """The parts of a message; a text stands for itself."""
+    word = operator(parts)
+    if word in ("$contains", "$unordered") and isinstance(parts[word], list):
+        return {"$contains": "among others ", "$unordered": "in any order "}[word] + _parts(parts[word])
+    if not isinstance(parts, list):
+        return pattern(parts)
+    texts = [
+        pattern(one["text"]) if one.keys() == {"type", "text"} else pattern(one)
+        for one in parts
+        if isinstance(one, dict)
+    ]
+    return " + ".join(texts) or "no part"
 
 
 def listed(values: list[Json]) -> str:
@@ -100,6 +134,8 @@ def _subject(wanted: dict[str, Json]) -> str:
 
 def template(value: Json) -> str:
     """What a processor hands over."""
+    if is_message(value):
+        return message(value)
     if isinstance(value, dict) and len(value) <= 2:
         for key, words in TEMPLATES.items():
             if key in value:

@@ -17,21 +17,18 @@ import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from . import player
-from .connection import PROTOCOL, REVISION, Adapter, Hello
-from .match import LANES
+from .connection import Adapter, Hello
 from .normal import Normaliser
 from .packing import packed, unpacked
 from .scenario import Item, Scenario, natural
 from .trace import Event, Trace
+from .words import HOOKS, LANES, PROTOCOL, REVISION, TERMINAL, Json
 
-Json = Any
 FEW = 20  # changed items are named one by one up to this number
 MARKS = ("@step", "@late")
-STEPLESS = ("opened", "start", "finish", "tripwire", "abort")
-AFTER_CALL = ("processOutputStream", "processLLMResponse", "processOutputStep")
+STEPLESS = ("opened", "start", *TERMINAL)
 
 
 @dataclass(slots=True)
@@ -198,7 +195,7 @@ def step_numbers(trace: Trace, run: str) -> dict[int, int]:
     calls = list(itertools.accumulate(event.name == "model" for event in events))
     attempts: dict[int, int] = {}
     for event, call in zip(events, calls, strict=True):
-        if "retryCount" in event.data and event.name in AFTER_CALL and not _opens_step(event):
+        if "retryCount" in event.data and event.name in HOOKS and HOOKS[event.name].of_attempt and not _opens_step(event):
             attempts.setdefault(call, event.data["retryCount"])
     steps: dict[int, int] = {}
     for event, call in zip(events, calls, strict=True):

@@ -128,7 +128,7 @@ def failure(result: Result, spec: dict[str, Rule], looks_like: Sequence[str] = (
 
 def _divergence(found: Divergence) -> list[str]:
     lines = _labelled("where", _where(found))
-    if found.lane in ("work", "client", "provider"):
+    if found.lane in LANES:
         lines += _labelled("last in common", _gist(found, found.last))
     if found.kind != "invariant" and found.kind != "stuck-gate":
         lines += _labelled("expected next", compact(found.expected))
@@ -143,7 +143,7 @@ def _divergence(found: Divergence) -> list[str]:
 
 def _gist(found: Divergence, value: Json) -> str:
     """An event, without the members that nobody asked about."""
-    if not isinstance(value, dict) or found.lane not in ("work", "client", "provider"):
+    if not isinstance(value, dict) or found.lane not in LANES:
         return compact(value)
     place = found.path.split("/")[1:2]
     asked = {**dict.fromkeys([*IDENTITY, *place]), **(found.expected if isinstance(found.expected, dict) else {})}

@@ -12,17 +12,12 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from . import locate
 from .spec import family_order
+from .words import ARRAYS, MODES, REVISIONS, Json
 
-Json = Any
-MODES = ("generate", "stream")
-REVISIONS = ("nine-hook", "six-hook")
-RULE = re.compile(r"[A-Z]{3,4}-\d+")
-OVERRIDES = {"inputProcessors", "outputProcessors", "errorProcessors", "maxProcessorRetries", "maxSteps"}
-ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
+OVERRIDES = {*ARRAYS, "maxProcessorRetries", "maxSteps"}
 
 
 class ScenarioError(ValueError):

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import locate
+from .words import REVISIONS, RULE
 
 FAMILIES = {
     "ORD": "order",
@@ -29,7 +30,7 @@ FAMILIES = {
     "CTX": "context and tracing",
     "RES": "result",
 }
-HEADING = re.compile(r"^### ([A-Z]{3,4}-\d+) · (.+)$", re.MULTILINE)
+HEADING = re.compile(rf"^### ({RULE.pattern}) · (.+)$", re.MULTILINE)
 MARKED = re.compile(r"^\*(Intent|Why|Seen at|Shown by|Broken by)\.?\*\s*(.*)$")
 LEVELS = ("MUST", "SHOULD", "MAY")
 
@@ -124,8 +125,8 @@ def _rule(rule_id: str, title: str, body: str) -> Rule:
 
 def _revisions(rule_id: str, word: str) -> tuple[str, ...]:
     if word == "both revisions":
-        return ("nine-hook", "six-hook")
-    if word in ("nine-hook", "six-hook"):
+        return REVISIONS
+    if word in REVISIONS:
         return (word,)
     raise SpecError(f"SPEC.md, {rule_id}: the last field names the revisions, not {word!r}")
 
