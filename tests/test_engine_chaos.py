@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from processor_conformance import player, wire
-from processor_conformance.connection import Adapter, AdapterDidNotStart, AdapterFault
+from processor_conformance.connection import Adapter
+from processor_conformance.faults import AdapterDidNotStart, AdapterFault
 from processor_conformance.player import play
 
 Json = Any

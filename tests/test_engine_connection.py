@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from chaos import mini
-from processor_conformance.connection import Adapter, AdapterDidNotStart, AdapterFault, Hello, SuiteError
+from processor_conformance.connection import Adapter, Hello
+from processor_conformance.faults import AdapterDidNotStart, AdapterFault, SuiteError
 
 Json = Any
 HELLO = Hello("mini", "1", ("nine-hook", "six-hook"), frozenset(mini.CAPABILITIES))

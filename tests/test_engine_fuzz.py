@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from chaos import mini
-from processor_conformance.connection import Adapter, AdapterFault
+from processor_conformance.connection import Adapter
+from processor_conformance.faults import AdapterFault
 from processor_conformance.player import play
 
 Json = Any

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from processor_conformance import answers, peer
-from processor_conformance.connection import Adapter, AdapterFault
-from processor_conformance.faults import SuiteError
+from processor_conformance.connection import Adapter
+from processor_conformance.faults import AdapterFault, SuiteError
 from processor_conformance.player import play
-from processor_conformance.trace import Lane, Trace
+from processor_conformance.trace import Trace
+from processor_conformance.words import Lane
 
 Json = Any
 MESSAGES = [{"role": "user", "content": "hello"}]

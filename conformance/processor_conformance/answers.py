@@ -10,17 +10,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from . import model_script
 from .connection import Adapter
 from .faults import AdapterFault, SuiteError
 from .peer import Refusal, Work
 from .rename import Renaming
-from .scripts import ARRAYS, NEUTRAL, STEPS, UNDEFINED, Clause, Gates, Scripts, failure, referred
-from .trace import Event, Lane, Trace
+from .scripts import NEUTRAL, STEPS, Clause, Gates, Scripts, failure, referred
+from .trace import Event, Trace
+from .words import ARRAYS, UNDEFINED, Json, Lane
 
-Json = Any
 MOST_EVENTS = 50_000
 MOST_MODEL_CALLS = 100
 ENOUGH: Json = {"text": ["enough"]}

@@ -13,8 +13,9 @@ from pathlib import Path
 from . import __version__, commands
 from .faults import SuiteError
 from .run import SUITE_BUG, USAGE
-from .scenario import MODES, ScenarioError
+from .scenario import ScenarioError
 from .spec import SpecError
+from .words import MODES
 
 EXIT_CODES = (
     "exit codes: 0 conformant (or deviating only as known), 1 not conformant, 2 usage or nothing selected, "

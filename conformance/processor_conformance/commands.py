@@ -18,12 +18,14 @@ from . import coverage as covering
 from . import explain as explaining
 from . import lint as linting
 from . import locate, recording, scenario, spec
-from .connection import REVISION, Adapter, AdapterDidNotStart, AdapterFault
+from .connection import Adapter
+from .faults import AdapterDidNotStart, AdapterFault
 from .plugin import Settings, Suite, selection
 from .report import Mutants
 from .run import CONFORMANT, NO_ADAPTER, NOT_CONFORMANT, mutants
 from .run import run as play
 from .scenario import Item, Scenario
+from .words import REVISION
 
 
 class UsageError(Exception):

@@ -9,17 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from . import schema
 from .faults import AdapterDidNotStart, AdapterFault, SuiteError
 from .peer import Peer
+from .words import PROTOCOL, REVISION, Json
 
-__all__ = ["Adapter", "AdapterDidNotStart", "AdapterFault", "Hello", "SuiteError"]
-
-Json = Any
-PROTOCOL = 1
-REVISION = "nine-hook"
 GRACE = 5.0  # PROTOCOL.md section 5: after `shutdown` an adapter ends within five seconds
 
 

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from .scenario import Item, Scenario
+from .words import Json
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
 
-Json = Any
 PATCHED = ("/expect/", "/stored/")
 OPERATIONS = ("to", "remove", "insert")
 

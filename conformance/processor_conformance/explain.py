@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any
 
 from . import prose
 from .pattern import operator
 from .report import WIDTH, Mutants
 from .scenario import Scenario
 from .spec import FAMILIES, Rule
+from .words import ARRAYS, Json
 
-Json = Any
 ABOUT = {
     "work": "what is called (hooks, tools, callbacks, the store)",
     "client": "what the client gets (in mode stream)",

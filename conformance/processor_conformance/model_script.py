@@ -7,12 +7,11 @@ parts for a streamed call, its content for one that is not, and the answer that 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from .faults import SuiteError
 from .scripts import failure
+from .words import Json
 
-Json = Any
 USAGE = {"inputTokens": 10, "outputTokens": 5, "totalTokens": 15}
 TEXT = {"text-delta": "text", "reasoning-delta": "reasoning"}
 

@@ -5,12 +5,9 @@ Flows in: `given` and one entry of `run`, in the scenario's words. Flows out: pa
 
 from __future__ import annotations
 
-from typing import Any
-
 from .rename import Renaming
-from .scripts import ARRAYS, HOOKS
+from .words import ARRAYS, HOOKS, Json
 
-Json = Any
 MODELS = ["mock/one"]
 COPIED = ("name", "description", "processDataParts")
 PARAMETERS = {"type": "object", "properties": {}}

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-Json = Any
+from .words import Json
+
 Seen = dict[Any, Json]
 
 

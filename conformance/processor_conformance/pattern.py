@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-Json = Any
+from .words import UNDEFINED, Json
+
 Bindings = dict[str, Json]
 
 

@@ -15,13 +15,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from queue import SimpleQueue
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from . import schema
 from .faults import AdapterFault, FaultKind, SuiteError, excerpt
 from .wire import open_transport
+from .words import Json
 
-Json = Any
 Job = Callable[[], Json]
 REQUESTS = {"hook/call", "model/call", "model/next", "tool/call", "callback/call", "store/read", "store/write"}
 NOTIFICATIONS = {"stream/chunk", "model/aborted"}

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from . import opening
 from .answers import Answers, Run
@@ -22,10 +21,8 @@ from .peer import suite_error
 from .rename import Renaming
 from .scripts import Scripts
 from .trace import Trace
+from .words import Json
 
-__all__ = ["AdapterFault", "SuiteError", "play"]
-
-Json = Any
 QUIET_TICKS = 2
 LONGEST = 20  # times the timeout: the most that one play may take, however talkative the adapter
 READ_COUNT = 100

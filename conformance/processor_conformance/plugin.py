@@ -18,15 +18,17 @@ from typing import Any
 import pytest
 
 from . import deviations, locate, player
-from .connection import Adapter, AdapterDidNotStart, AdapterFault, Hello, SuiteError
+from .connection import Adapter, Hello
 from .deviations import DeviationError, Deviations
+from .faults import AdapterDidNotStart, AdapterFault, SuiteError
 from .proposals import propose
 from .report import failure
-from .scenario import MODES, Item, Scenario
+from .scenario import Item, Scenario
 from .spec import Rule
 from .trace import Trace
 from .updating import Updates
 from .verdict import Result, fails, judge
+from .words import MODES
 
 STARTS = 3  # so many starts that fail in a row end the run
 

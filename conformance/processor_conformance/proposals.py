@@ -7,18 +7,17 @@ the trace. It names the cause `unexplained`, which no file has: somebody has to 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from .deviations import Deviation, DeviationError, apply
 from .invariants import violations
-from .match import LANES, Divergence, bare, compare, select
+from .match import Divergence, bare, compare, select
 from .normal import Normaliser
 from .pattern import NOTHING, PatternError, fits, operator
 from .report import IDENTITY
 from .scenario import Item, Scenario
 from .trace import Trace
+from .words import LANES, Json
 
-Json = Any
 UNEXPLAINED = "unexplained"
 MOST = 400  # patches to one scenario
 

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 from .match import named
 from .pattern import operator
+from .words import Json
 
-Json = Any
 SUBJECTS = ("hook", "tool", "callback", "store", "type", "model", "processor", "label", "after", "opened", "tokens")
 PATTERNS: dict[str, Callable[[Json], str]] = {
     "$any": lambda _: "anything",

@@ -195,7 +195,7 @@ def step_numbers(trace: Trace, run: str) -> dict[int, int]:
     calls = list(itertools.accumulate(event.name == "model" for event in events))
     attempts: dict[int, int] = {}
     for event, call in zip(events, calls, strict=True):
-        if "retryCount" in event.data and event.name in HOOKS and HOOKS[event.name].of_attempt and not _opens_step(event):
+        if "retryCount" in event.data and _of_attempt(event) and not _opens_step(event):
             attempts.setdefault(call, event.data["retryCount"])
     steps: dict[int, int] = {}
     for event, call in zip(events, calls, strict=True):
@@ -206,6 +206,10 @@ def step_numbers(trace: Trace, run: str) -> dict[int, int]:
             ahead = _opens_step(event) and not event.data.get("retryCount")
             steps[event.at] = begun if ahead else max(begun - 1, 0)
     return steps | _chunk_steps(trace.lane(run, "client"))
+
+
+def _of_attempt(event: Event) -> bool:
+    return event.name in HOOKS and HOOKS[event.name].of_attempt
 
 
 def _chunk_steps(chunks: list[Event]) -> dict[int, int]:

@@ -16,9 +16,8 @@ import random
 import re
 import string
 from collections.abc import Iterable
-from typing import Any
 
-Json = Any
+from .words import Json
 
 # Members whose text, or list of texts, is a name of the protocol or the contract.
 NAMED = {

@@ -11,15 +11,14 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from .deviations import Deviations
 from .match import Divergence
 from .pattern import NOTHING
 from .spec import FAMILIES, Rule, family, family_order
 from .verdict import Conclusion, Kind, Result, fails, level
+from .words import LANES, Json
 
-Json = Any
 WIDTH = 120
 LABEL = 17
 FULL = 6  # failures told in full

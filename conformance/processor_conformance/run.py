@@ -21,14 +21,13 @@ from typing import Any
 import pytest
 
 from . import __version__, locate, report
-from .connection import PROTOCOL, REVISION
 from .match import Divergence
 from .pattern import NOTHING
 from .plugin import Suite
 from .updating import update
 from .verdict import Conclusion, Result
+from .words import PROTOCOL, REVISION, Json
 
-Json = Any
 CONFORMANT, NOT_CONFORMANT, USAGE, NO_ADAPTER, SUITE_BUG, INTERRUPTED = 0, 1, 2, 3, 4, 130
 FOREIGN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DEBUG")
 

@@ -12,11 +12,10 @@ import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from .faults import SuiteError
+from .words import Json
 
-Json = Any
 HERE = Path(__file__).resolve().parent / "schemas"
 Check = Callable[[Json, str], str | None]  # a value and its place; what is wrong there
 TYPES: dict[str, tuple[type, ...]] = {

@@ -11,18 +11,11 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Any
 
 from .faults import SuiteError
 from .pattern import fits
+from .words import ARRAYS, HOOKS, STORE, UNDEFINED, Json
 
-Json = Any
-UNDEFINED: Json = {"$undefined": True}
-HOOKS = (
-    "processInput", "processInputStep", "processLLMRequest", "processLLMResponse", "processOutputStream",
-    "processOutputStep", "processToolResult", "processOutputResult", "processAPIError",
-)  # fmt: skip
-ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
 # What answers where no clause says otherwise.
 NEUTRAL: dict[str, Json] = {"processOutputStream": {"$ref": "part"}, "tool": {"ok": True}}
 # Members of a clause's `do` that are no operations of the protocol: the runner does them between operations.
@@ -73,8 +66,8 @@ class Scripts:
                 self._add(name, "", given[name]["$callback"])
         for name, clauses in given.get("callbacks", {}).items():
             self._add(name, "", clauses)
-        for name in ("read", "write"):
-            self._add(f"store/{name}", "", given.get("memory", {}).get(name, []))
+        for name in STORE:
+            self._add(name, "", given.get("memory", {}).get(name.removeprefix("store/"), []))
 
     def _add(self, kind: str, owner: str, clauses: list[dict[str, Json]]) -> None:
         self._clauses[kind, owner] = [Clause(clause) for clause in clauses]

@@ -6,10 +6,8 @@ Flows in: nothing; the player appends. Flows out: `Trace`, which verdicts, recor
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal
 
-Lane = Literal["work", "client", "provider"]
-Json = Any
+from .words import Json, Lane
 
 
 @dataclass(slots=True)

@@ -11,13 +11,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
 
 from .deviations import Deviation, Deviations, load
 from .proposals import UNEXPLAINED
 from .scenario import Scenario
+from .words import Json
 
-Json = Any
 HEADER = re.compile(r"^\[\[\s*deviation\s*\]\]", re.M)
 TABLE = re.compile(r"^\[\[?[\w .\-]+\]\]?\s*(#.*)?$", re.M)
 MODES = re.compile(r"^modes\s*=.*\n", re.M)

@@ -16,7 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from processor_conformance import locate, player
-from processor_conformance.connection import Adapter, AdapterFault
+from processor_conformance.connection import Adapter
+from processor_conformance.faults import AdapterFault
 from processor_conformance.scenario import Item, load_all
 from processor_conformance.verdict import Result, judge
 

@@ -1,0 +1,53 @@
+"""The contract's words, as messages and scenarios spell them: each list stands here once.
+
+Flows in: nothing. Flows out: THE TABLE of hooks, and the closed lists that the other modules and the schemas (by a
+test) agree with.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Json = Any  # a JSON value: whoever takes one says in words what it holds
+Lane = Literal["work", "client", "provider"]
+LANES: tuple[Lane, ...] = ("work", "client", "provider")
+MODES = ("generate", "stream")
+REVISIONS = ("nine-hook", "six-hook")
+REVISION = REVISIONS[0]
+PROTOCOL = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One hook: the array its chain walks, and whether it is shown what the model call just before it brought.
+
+    The `retryCount` of such a hook counts the attempt that this model call was.
+    """
+
+    array: str
+    of_attempt: bool = False
+
+
+# A hook is added here; the schemas list the same names.
+HOOKS: dict[str, Hook] = {
+    "processInput": Hook("inputProcessors"),
+    "processInputStep": Hook("inputProcessors"),
+    "processLLMRequest": Hook("inputProcessors"),
+    "processLLMResponse": Hook("inputProcessors", of_attempt=True),
+    "processOutputStream": Hook("outputProcessors", of_attempt=True),
+    "processOutputStep": Hook("outputProcessors", of_attempt=True),
+    "processToolResult": Hook("outputProcessors"),
+    "processOutputResult": Hook("outputProcessors"),
+    "processAPIError": Hook("errorProcessors"),
+}
+ARRAYS = tuple(dict.fromkeys(hook.array for hook in HOOKS.values()))
+CALLBACKS = ("prepareStep", "stopWhen", "onViolation", *ARRAYS)  # an array is one where a function gives it
+STORE = ("store/read", "store/write")
+WORK = (*HOOKS, "tool", *CALLBACKS, *STORE)  # the names of events in the work lane
+PROVIDER = ("model", "model/aborted")
+TERMINAL = ("finish", "tripwire", "abort")  # the chunks of which a stream has one, its last
+UNDEFINED: Json = {"$undefined": True}
+RULE = re.compile(r"[A-Z]{3,4}-\d+")
+COMPLETE = ("ORD", "STA", "PER")  # the families of rules in which nothing may be missing
