@@ -25,7 +25,7 @@ def test_a_processor_of_a_scenario_may_have_every_hook_of_the_table() -> None:
 
 
 def test_the_reference_has_the_hooks_of_the_table_in_the_same_arrays() -> None:
-    assert {hook.wire: f"{hook.chain}Processors" for hook in HOOKS.values()} == {
+    assert {hook.wire: f"{hook.array}Processors" for hook in HOOKS.values()} == {
         name: hook.array for name, hook in words.HOOKS.items()
     }
 

@@ -2,13 +2,14 @@
 
 A mutant is killed when a scenario of its own rule fails, by its own expectation or by an invariant of that rule, at
 something the rule governs: a play that only hangs, crashes or cannot be judged does not count. `--write` plays every
-scenario on every mutant and notes in fixtures/mutants.json which ones fail. `serve NAME` is an adapter to a broken
-reference, for any runner.
+scenario on the mutants, those named or all, and notes in fixtures/mutants.json which ones fail; what is known of the
+other mutants stays. `serve NAME` is an adapter to a broken reference, for any runner.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import multiprocessing
 import sys
@@ -20,6 +21,7 @@ from processor_conformance.connection import Adapter
 from processor_conformance.faults import AdapterFault
 from processor_conformance.scenario import Item, load_all
 from processor_conformance.verdict import Result, judge
+from processor_conformance.words import Json
 
 from . import MUTANTS, Mutant
 
@@ -83,34 +85,50 @@ def report(names: Sequence[str], everything: bool) -> dict[str, list[str]]:
 
 
 def write(failing_by: dict[str, list[str]]) -> Path:
-    """Notes which items fail for which mutant."""
+    """Notes which items fail for which mutant; of those that were not played now, what was noted before."""
     path = locate.find("fixtures") / "mutants.json"
-    table = {
-        name: {"rule": mutant.rule, "mistake": mutant.mistake, "killed_by": sorted(failing_by[name])}
-        for name, mutant in sorted(MUTANTS.items())
-    }
+    table = merged(json.loads(path.read_text("utf-8"))["mutants"] if path.exists() else {}, failing_by)
     path.write_text(json.dumps({"mutants": table}, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return path
 
 
-def main() -> int:
+def merged(before: dict[str, Json], failing_by: dict[str, list[str]]) -> dict[str, Json]:
+    """The table anew, by name: without the mutants that are no more, and without those never played."""
+    killed_by = {**{name: row["killed_by"] for name, row in before.items()}, **failing_by}
+    return {
+        name: {"rule": mutant.rule, "mistake": mutant.mistake, "killed_by": sorted(killed_by[name])}
+        for name, mutant in sorted(MUTANTS.items())
+        if name in killed_by
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """The command."""
     parser = argparse.ArgumentParser(prog="mutants", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutants (or: serve NAME)")
-    parser.add_argument("--write", action="store_true", help="play everything and rewrite fixtures/mutants.json")
-    options = parser.parse_args()
-    if options.names[:1] == ["serve"]:
-        return serve(options.names[1])
-    unknown = [name for name in options.names if name not in MUTANTS]
-    if unknown:
-        print(f"there is no mutant {unknown[0]!r}; there are: {', '.join(sorted(MUTANTS))}", file=sys.stderr)
-        return 2
-    failing_by = report(options.names or list(MUTANTS), options.write)
+    parser.add_argument("--write", action="store_true", help="play every scenario and note it in fixtures/mutants.json")
+    options = parser.parse_args(arguments)
+    serving = options.names[:1] == ["serve"]
+    names = options.names[1:] if serving else options.names
+    if serving and len(names) != 1:
+        parser.error("serve takes the name of one mutant: python -m mutants serve NAME")
+    for name in names:
+        if name not in MUTANTS:
+            parser.error(unknown(name))
+    if serving:
+        return serve(names[0])
+    failing_by = report(names or list(MUTANTS), options.write)
     survivors = failing_by.pop("")
     if options.write:
         print(f"written: {write(failing_by).name}")
     print(f"{len(failing_by) - len(survivors)} of {len(failing_by)} mutants killed by a scenario of their own rule")
     return 1 if survivors else 0
+
+
+def unknown(name: str) -> str:
+    """That there is no such mutant, and which ones are near."""
+    near = difflib.get_close_matches(name, sorted(MUTANTS), 3, 0.5)
+    return f"there is no mutant {name!r}; " + (f"did you mean {', '.join(near)}?" if near else "see tests/mutants/")
 
 
 def serve(name: str) -> int:

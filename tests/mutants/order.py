@@ -7,6 +7,7 @@ from typing import Any
 
 from processor_contract import loop, pipeline, tools
 from processor_contract.data import Chunk, clone
+from processor_contract.hooks import HOOKS
 from processor_contract.memory import HISTORY_ID
 from processor_contract.returns import Slate
 from processor_contract.run import Attempt, Run
@@ -16,8 +17,10 @@ from . import Patch, mutant
 
 Chunks = Iterator[Chunk]
 STREAM = "process_output_stream"
-OUTPUT_HOOKS = (STREAM, "process_output_step", "process_tool_result", "process_output_result")
-INPUT_HOOKS = ("process_input", "process_input_step", "process_llm_request")
+OUTPUT_HOOKS = [name for name, hook in HOOKS.items() if hook.array == "output"]
+ERROR_HOOKS = [name for name, hook in HOOKS.items() if hook.array == "error"]
+RESPONSE = "process_llm_response"  # of the input array, but on the way back
+INPUT_HOOKS = [name for name, hook in HOOKS.items() if hook.array == "input" and name != RESPONSE]
 
 
 def replan(patch: Patch, change: Callable[[Run], Any]) -> None:
@@ -108,13 +111,13 @@ def input_chains_reversed(patch: Patch) -> None:
 @mutant("ORD-3")
 def llm_response_chain_reversed(patch: Patch) -> None:
     """processLLMResponse is taken for the way back of processLLMRequest."""
-    replan(patch, lambda run: turn(run, "process_llm_response"))
+    replan(patch, lambda run: turn(run, RESPONSE))
 
 
 @mutant("ORD-3")
 def error_chain_reversed(patch: Patch) -> None:
     """Error processors are tried like nested handlers, the one listed last being the innermost."""
-    replan(patch, lambda run: turn(run, "process_api_error"))
+    replan(patch, lambda run: turn(run, *ERROR_HOOKS))
 
 
 @mutant("ORD-3")
@@ -123,7 +126,7 @@ def one_order_for_all_arrays(patch: Patch) -> None:
 
     def registered(run: Run) -> None:
         order = [*run.settings.inputs, *run.settings.outputs, *run.settings.errors]
-        for hook in (*OUTPUT_HOOKS, "process_api_error"):
+        for hook in (*OUTPUT_HOOKS, *ERROR_HOOKS):
             run.plan[hook].sort(key=lambda link: (link.processor.id == HISTORY_ID, order.index(link.processor)))
 
     replan(patch, registered)
