@@ -220,7 +220,7 @@ def checked_retries(value: int | None, otherwise: int | None = None) -> int | No
 
 def check_array(array: str, processors: Sequence[Any]) -> None:
     """Raises `InvalidAgent` for a processor that cannot work in this array (CFG-2)."""
-    wanted = [name for name, hook in HOOKS.items() if hook.chain == array]
+    wanted = [name for name, hook in HOOKS.items() if hook.array == array]
     for processor in processors:
         identity = getattr(processor, "id", None)
         if not isinstance(identity, str) or not identity:

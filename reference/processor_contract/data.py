@@ -15,8 +15,10 @@ Json = Any
 Part = dict[str, Any]
 Prompt = list[dict[str, Any]]
 
-TERMINAL_CHUNKS = frozenset({"finish", "tripwire", "abort"})
 CONTROL_CHUNKS = frozenset({"start", "step-start", "step-finish", "finish", "error", "tripwire", "abort"})
+
+
+CONTAINERS = frozenset({dict, list})
 
 
 class Usage(TypedDict):
@@ -87,9 +89,14 @@ class RunSummary(TypedDict):
 def clone(value: Any) -> Any:
     """A deep copy of a JSON value; anything that is no dict or list is shared."""
     if type(value) is dict:
-        return {key: (clone(item) if type(item) is dict or type(item) is list else item) for key, item in value.items()}
+        copied: Any = value.copy()
+        if not CONTAINERS.isdisjoint(map(type, value.values())):
+            for key, item in value.items():
+                if type(item) in CONTAINERS:
+                    copied[key] = clone(item)
+        return copied
     if type(value) is list:
-        return [clone(item) if type(item) is dict or type(item) is list else item for item in value]
+        return value.copy() if CONTAINERS.isdisjoint(map(type, value)) else [clone(item) for item in value]
     return value
 
 

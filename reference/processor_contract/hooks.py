@@ -36,24 +36,29 @@ Array = Literal["input", "output", "error"]
 class Hook:
     """One row: what a hook is called, gets, sees, and what becomes of what it returns.
 
-    `chain` is the array it walks (ORD-4), always in array order (ORD-3). `sees` is its view of the messages, None
-    where it has none. `derive` refreshes the slate before each processor, so that each sees what the one before it
-    left (ORD-22). `skips` says whether a processor is passed over. `retries` says whether an abort may ask for another
+    `array` is the one its chain walks (ORD-4, ORD-32), always in array order (ORD-3). `sees` is its view of the messages,
+    None where it has none. `derive` refreshes the slate before each processor, so that each sees what the one before it
+    left (ORD-31). `skips` says whether a processor is passed over. `retries` says whether an abort may ask for another
     attempt (RTY-1).
     """
 
     wire: str
     args: type[HookArgs]
-    chain: Array
+    array: Array
     returns: Returns
     sees: Callable[[MessageList], list[Message]] | None = None
     derive: Callable[[Run, Slate], None] | None = None
     skips: Callable[[Link, Slate], bool] | None = None
     retries: bool = True
 
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The names of its arguments, in the order of their class."""
+        return tuple(self.args.__dataclass_fields__)
+
 
 def _current_step(run: Run, slate: Slate) -> None:
-    step = run.current_step()  # ORD-22: text and calls follow the response as the processors leave it
+    step = run.current_step()  # ORD-31: text and calls follow the response as the processors leave it
     slate.update(text=step["text"], tool_calls=step.get("toolCalls"), steps=[*run.steps, step])
 
 
@@ -76,7 +81,7 @@ HOOKS: dict[str, Hook] = {
     "process_input": Hook(
         wire="processInput",
         args=InputArgs,
-        chain="input",
+        array="input",
         returns=returns.messages_as("input"),
         sees=MessageList.everything,
         retries=False,  # RTY-2: there is no step yet
@@ -84,40 +89,40 @@ HOOKS: dict[str, Hook] = {
     "process_input_step": Hook(
         wire="processInputStep",
         args=InputStepArgs,
-        chain="input",
+        array="input",
         returns=returns.step_overrides,
         sees=MessageList.everything,
     ),
     "process_llm_request": Hook(
         wire="processLLMRequest",
         args=LLMRequestArgs,
-        chain="input",
+        array="input",
         returns=returns.prompt_or_response,
     ),
     "process_api_error": Hook(
         wire="processAPIError",
         args=APIErrorArgs,
-        chain="error",
+        array="error",
         returns=returns.retry_or_not,
         sees=MessageList.everything,
     ),
     "process_output_stream": Hook(
         wire="processOutputStream",
         args=OutputStreamArgs,
-        chain="output",
+        array="output",
         returns=returns.chunk,
         skips=_wants_no_data,
     ),
     "process_llm_response": Hook(
         wire="processLLMResponse",
         args=LLMResponseArgs,
-        chain="input",
+        array="input",
         returns=returns.ignored,
     ),
     "process_output_step": Hook(
         wire="processOutputStep",
         args=OutputStepArgs,
-        chain="output",
+        array="output",
         returns=returns.messages_as("response", empty_keeps=True),
         sees=MessageList.everything,
         derive=_current_step,
@@ -125,7 +130,7 @@ HOOKS: dict[str, Hook] = {
     "process_tool_result": Hook(
         wire="processToolResult",
         args=ToolResultArgs,
-        chain="output",
+        array="output",
         returns=returns.messages_as("response", empty_keeps=True),
         sees=MessageList.everything,
         derive=_tool_result,
@@ -133,7 +138,7 @@ HOOKS: dict[str, Hook] = {
     "process_output_result": Hook(
         wire="processOutputResult",
         args=OutputResultArgs,
-        chain="output",
+        array="output",
         returns=returns.messages_as("response"),
         sees=MessageList.response,
         derive=_summary,

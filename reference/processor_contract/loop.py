@@ -14,7 +14,7 @@ from .data import Chunk, Json, ToolCallInfo, add_usage, clone
 from .errors import AttemptRejected, CallFailed, Cancelled, HookFailed, ProviderFailed, RunEnded, caused_by
 from .models import ModelRequest
 from .models.calling import called
-from .pipeline import call, deliver, through_stream
+from .pipeline import call, deliver, send, through_stream
 from .request import ask
 from .run import Attempt, Run
 from .tools import Outcome, answered_here, run_tools
@@ -37,7 +37,7 @@ def stream_of(run: Run) -> Chunks:
         yield run.chunk("start", {})
         yield from steps(run)
         call(run, "process_output_result", {})  # ORD-15
-        yield from run.sent()
+        yield from run.outgoing()
         run.follow_response()
         run.commit()
         run.ended = True
@@ -50,7 +50,7 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | Cancelled) -> Chunks:
     """The last chunks of a run that something ended: what was sent before, and the terminal chunk."""
     if run.ended:
         return
-    yield from run.sent()
+    yield from run.outgoing()
     try:
         run.commit()
     except Cancelled as cancelled:
@@ -114,13 +114,13 @@ def stops(run: Run) -> bool:
 def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
     """One attempt at a step (ORD-1). Returns whether the loop goes on."""
     request = ask(run, attempt)
-    yield from run.sent()
+    yield from run.outgoing()
     yield from passed(run, run.chunk("step-start", {}))  # ORD-17
     attempt.begun = True
     attempt.response_before = run.message_list.response_state(deep=bool(run.settings.max_retries))
     yield from answer(run, attempt, request)
     examine(run, attempt)  # ORD-9, ORD-10
-    yield from run.sent()
+    yield from run.outgoing()
     calls = open_calls(run)
     answerable = [each for each in calls if answered_here(run, each["toolName"])]
     if answerable:
@@ -130,9 +130,9 @@ def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
     chunk = through_stream(run, run.chunk("step-finish", ending_payload(attempt)))  # ORD-18
     run.accept_step()
     run.finish_reason = attempt.finish_reason
-    yield from run.sent()
     if chunk is not None:
-        yield chunk
+        deliver(run, chunk)
+    yield from run.outgoing()
     return bool(answerable) and len(answerable) == len(calls)
 
 
@@ -153,16 +153,9 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
                 continue
             if kind == "tool-result":
                 settle_provider_result(run, part["payload"])
-            chunk = through_stream(run, run.chunk(kind, part["payload"]))
-            if run.outbox:
-                yield from run.sent()
-            if chunk is not None:
-                if chunk["type"].startswith("data-"):
-                    deliver(run, chunk)
-                    yield from run.sent()
-                else:
-                    run.response.take(chunk)
-                    yield chunk
+            send(run, run.chunk(kind, part["payload"]))
+            while run.outbox:
+                yield run.outbox.popleft()
     run.response.close_texts()
 
 
@@ -187,7 +180,7 @@ def finished(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
     last = attempt.number + 1 >= run.settings.max_steps
     if last or not any(answered_here(run, each["toolName"]) for each in open_calls(run)):
         through_stream(run, run.chunk("finish", payload))
-        yield from run.sent()
+        yield from run.outgoing()
 
 
 def failed_part(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
@@ -253,7 +246,7 @@ def settle(run: Run, outcome: Outcome) -> Chunks:
         yield from passed(run, run.chunk("tool-error", {**info, "error": described(outcome.error)}))
     else:
         result = examine_result(run, info, outcome.result, None)
-        yield from run.sent()
+        yield from run.outgoing()
         yield from passed(run, run.chunk("tool-result", {**info, "result": clone(result)}))
 
 
@@ -292,7 +285,7 @@ def settle_provider_result(run: Run, payload: dict[str, Any]) -> None:
 
 def reject(run: Run, attempt: Attempt) -> Chunks:
     """The end of an attempt to be repeated: its response goes, `step-finish` with reason `retry` comes (RTY-4)."""
-    yield from run.sent()
+    yield from run.outgoing()
     run.ending = None
     run.reject_attempt()
     attempt.finish_reason = "retry"
@@ -320,7 +313,7 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     except HookFailed as failed:
         caused_by(failed, error)  # ERR-11
         raise
-    yield from run.sent()
+    yield from run.outgoing()
     if not (attempt.recovered and granted):
         return False
     run.response.reject(attempt.data_parts)  # those that the error processors sent
@@ -348,18 +341,13 @@ def passed(run: Run, chunk: Chunk, *, plainly: bool = False) -> Chunks:
     an abort.
     """
     try:
-        result = through_stream(run, chunk)
+        send(run, chunk)
     except AttemptRejected as rejected:
         if not plainly:
             raise
         run.ending = None
         raise run.end_with(RunEnded(rejected.tripwire)) from None  # RTY-8
-    yield from run.sent()
-    if result is not None and result["type"].startswith("data-"):
-        deliver(run, result)
-        yield from run.sent()
-    elif result is not None:
-        yield result
+    yield from run.outgoing()
 
 
 def ending_payload(attempt: Attempt) -> dict[str, Any]:

@@ -7,92 +7,126 @@ out: the slate as the chain left it; or RunEnded, AttemptRejected, HookFailed, C
 from __future__ import annotations
 
 import contextlib
-import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from .context import Writer
 from .data import Chunk, clone
-from .errors import ContractError, HookFailed, RunEnded, TripWire, WrongReturn
-from .hooks import HOOKS
-from .processor import Processor
+from .errors import AttemptRejected, Cancelled, HookFailed, RunEnded, TripWire, WrongReturn
+from .hooks import HOOKS, Hook
+from .processor import HookArgs, Processor
 from .returns import Slate
-from .run import Link, Run, verdict
+from .run import Link, Run
 
 
 def plan(run: Run) -> None:
-    """Decides, once a request, which method is called where: array order in every chain (ORD-3, ORD-4, ORD-5)."""
+    """Decides, once a request, which method is called where: array order in every chain (ORD-3, ORD-4, ORD-5).
+
+    A processor without the hook is passed over (ORD-37); one that stands in several arrays has its place in each
+    (ORD-24).
+    """
     settings = run.settings
     arrays = {"input": settings.inputs, "output": settings.outputs, "error": settings.errors}
+    run.writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))
     run.direct_writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id, past_processors=True))
-    writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))
     for name, hook in HOOKS.items():
-        fields = {each.name for each in dataclasses.fields(hook.args)}
-        run.plan[name] = links = []
-        for processor in arrays[hook.chain]:
-            method = getattr(processor, name, None)
-            if method is None:
-                continue
-            offered = {
-                "processor_id": processor.id,
-                "request_context": run.request_context,
-                "tracing_context": run.tracing_context,
-                "tripwire": None,
-                "message_list": run.message_list,
-                "writer": writer,
-                "abort_signal": run.caller_signal,
-            }
-            constants = {key: value for key, value in offered.items() if key in fields}
-            if "state" in fields:
-                constants["state"] = run.state_of(processor.id)  # STA-4: the same object in every hook
-            links.append(Link(hook, processor, method, constants, getattr(processor, "process_data_parts", False)))
+        methods = [(each, getattr(each, name, None)) for each in arrays[hook.array]]
+        run.plan[name] = [link_of(run, hook, each, method) for each, method in methods if method is not None]
+
+
+def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], Any]) -> Link:
+    """One place of a chain, with everything that stays the same in all its calls of this request."""
+    constants = {
+        "processor_id": processor.id,
+        "request_context": run.request_context,
+        "tracing_context": run.tracing_context,
+        "tripwire": None,
+        "message_list": run.message_list,  # STA-14: the run's own
+        "state": run.state_of(processor.id),  # STA-4, STA-5, STA-15: the same object in every hook
+        "stream_parts": run.stream_parts,
+        "abort_signal": run.caller_signal,
+    }
+    if hook.wire == "processOutputResult" and getattr(processor, "commits", False):
+        method = committing(run, method)
+    wants_data = getattr(processor, "process_data_parts", False)
+    changing = [(place, name) for place, name in enumerate(hook.fields) if name not in constants]
+    return Link(hook, processor, method, wants_data, [constants.get(name) for name in hook.fields], changing)
+
+
+def committing(run: Run, save: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The runtime's own last act: from here on a cancellation comes too late (RES-16)."""
+
+    def act(args: Any) -> Any:
+        run.commit()
+        return save(args)
+
+    return act
 
 
 def call(run: Run, name: str, slate: Slate) -> Slate:
     """Calls the chain of one hook, one processor after the other (ORD-3), and returns the slate as it left it."""
-    hook = HOOKS[name]
     slate.setdefault("retry_count", run.retries)
+    slate.setdefault("writer", run.writer)
     for link in run.plan[name]:
+        hook = link.hook
         if hook.skips is not None and hook.skips(link, slate):
             continue
-        run.check_cancelled()
-        if hook.derive is not None:
-            hook.derive(run, slate)
-        fields = {**link.constants, **slate}
-        if hook.sees is not None:
-            fields["messages"] = hook.sees(run.message_list)  # MSG-2: a fresh array for each processor
-        if "system_messages" in hook.args.__dataclass_fields__:
-            fields["system_messages"] = run.message_list.get_all_system_messages()
-        args = hook.args(**fields)
-        failure: Exception | None = None
-        if name == "process_output_result" and getattr(link.processor, "commits", False):
-            run.commit()  # RES-16: the save is the last act
+        args = arguments(run, link, slate)
         try:
             returned = link.method(args)
-        except TripWire as tripwire:
-            args.tripwire = args.tripwire or tripwire
         except Exception as error:
-            failure = error
-        run.check_cancelled()  # RES-12: what a hook comes to after the signal has fired is ignored
-        if args.tripwire is not None:  # TRI-2: final, whatever the hook did after it
-            raise stopped(run, link, args.tripwire)
-        if run.ending is not None:  # DAT-7: it happened while a chunk of this hook's writer was handled
-            raise run.ending
-        if failure is not None:
-            raise run.end_with(HookFailed(link.processor.id, hook.wire, failure))  # ERR-9: fails closed
+            raise ended(run, link, args, error) from error
+        if args.tripwire is not None or run.ending is not None or run.signal.aborted:
+            raise ended(run, link, args, None)
         try:
             if hook.returns(run, link, slate, returned):
                 break
-        except ContractError as error:
-            raise run.end_with(HookFailed(link.processor.id, hook.wire, error)) from error
-    run.check_cancelled()
+        except Exception as error:
+            raise ended(run, link, args, error) from error
     return slate
 
 
+def arguments(run: Run, link: Link, slate: Slate) -> HookArgs:
+    """What this call gets: what the chain before it left, seen afresh (ORD-22, ORD-31). Raises Cancelled."""
+    hook = link.hook
+    if run.signal.aborted:
+        run.check_cancelled()
+    if hook.derive is not None:
+        hook.derive(run, slate)
+    if hook.sees is not None:
+        slate["messages"] = hook.sees(run.message_list)  # MSG-2: a fresh array for each processor
+        slate["system_messages"] = run.message_list.get_all_system_messages()
+    values = link.constant.copy()
+    for place, name in link.changing:
+        values[place] = slate[name]
+    return hook.args(*values)
+
+
+def ended(run: Run, link: Link, args: HookArgs, error: Exception | None) -> Exception:
+    """What ends this chain: a cancellation, an abort, a verdict on data that was sent meanwhile, or an exception."""
+    if run.signal.aborted and not run.committed:
+        return Cancelled(run.signal.reason)  # RES-12: what a hook comes to after the signal has fired is ignored
+    if isinstance(error, Cancelled):
+        return error
+    if args.tripwire is None and isinstance(error, TripWire):
+        args.tripwire = error
+    if args.tripwire is not None:  # TRI-2: final, whatever the hook did after it
+        return stopped(run, link, args.tripwire)
+    if run.ending is not None:  # DAT-7: it happened while a chunk of this hook's writer was handled
+        return run.ending
+    assert error is not None
+    return run.end_with(HookFailed(link.processor.id, link.hook.wire, error))  # ERR-9: fails closed
+
+
 def stopped(run: Run, link: Link, tripwire: TripWire) -> RunEnded | HookFailed:
-    """The end of a chain by an abort, reported to the processor's `on_violation` before any chunk (TRI-5)."""
-    ending: RunEnded | HookFailed = verdict(run, link, tripwire)
-    if type(ending) is RunEnded:
-        ending = run.end_with(ending)
+    """What an abort comes to: another attempt where the hook and the budget allow it, else the end of the run (RTY-1,
+    TRI-1). It is reported to the processor's `on_violation` before any chunk (TRI-5).
+    """
+    if tripwire.processor_id is None:  # raised by hand
+        tripwire.processor_id = link.processor.id
+        tripwire.reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"
+    granted = bool(tripwire.retry) and link.hook.retries and run.may_retry()
+    ending = AttemptRejected(tripwire) if granted else run.end_with(RunEnded(tripwire))
     report(link.processor, tripwire)
     return ending
 
@@ -110,39 +144,49 @@ def report(processor: Processor, tripwire: TripWire) -> None:
 
 
 def through_stream(run: Run, chunk: Chunk, **slate: Any) -> Chunk | None:
-    """Passes a chunk through the whole processOutputStream chain (ORD-8); None where it was dropped."""
+    """Passes a chunk through the whole processOutputStream chain (ORD-8, ORD-34); None where it was dropped."""
     if not run.plan["process_output_stream"]:
         run.check_cancelled()
         return chunk
     run.stream_parts.append(clone(chunk))  # STR-6: copies, as they were before the chain
-    slate.update(part=chunk, stream_parts=run.stream_parts)
+    slate["part"] = chunk
     passed: Chunk | None = call(run, "process_output_stream", slate)["part"]
     return passed
 
 
-def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: bool = False) -> None:
-    """What `writer.custom` does: the chunk passes whoever wants data, goes out and becomes a part (DAT-1)."""
-    kind = chunk.get("type") if isinstance(chunk, dict) else None
-    if not isinstance(kind, str) or not kind.startswith("data-"):
-        raise WrongReturn(f"writer.custom got a chunk of type {kind!r}; its type has to begin with 'data-'", "DAT-2")
-    if run.ended or run.signal.aborted:
-        return  # what comes after the end is ignored
-    with run.chain_lock:
-        passed: Chunk | None = clone(chunk)
-        if not past_processors:
-            try:
-                passed = through_stream(run, clone(chunk), writer=run.direct_writer)
-            except RunEnded as ending:
-                raise run.end_with(ending) from None  # DAT-7: stands even if the sender catches it
-        if passed is not None:
-            deliver(run, passed, message_id)
+def send(run: Run, chunk: Chunk) -> None:
+    """A chunk on its whole way: through processOutputStream, then to the list and the client (ORD-8)."""
+    passed = through_stream(run, chunk)
+    if passed is not None:
+        deliver(run, passed)
 
 
 def deliver(run: Run, chunk: Chunk, message_id: str | None = None) -> None:
-    """A chunk that has passed the chain goes to the list and to the client, as it is now (PER-14, PER-16)."""
+    """A chunk that has passed the chain goes to the list and to the client, as it is now (PER-14, PER-16, PER-33)."""
     if chunk["type"].startswith("data-"):
         if not chunk.get("transient"):
             run.attempt.data_parts.append(run.response.add_data(clone(chunk), message_id))
     else:
         run.response.take(chunk)
-    run.post(chunk)
+    run.outbox.append(chunk)
+
+
+def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: bool = False) -> None:
+    """What `writer.custom` does, from any thread: the chunk passes whoever wants data, goes out and becomes a part
+    (DAT-1, PER-32).
+    """
+    kind = chunk.get("type") if isinstance(chunk, dict) else None
+    if not isinstance(kind, str) or not kind.startswith("data-"):
+        raise WrongReturn(f"writer.custom got a chunk of type {kind!r}; its type has to begin with 'data-'", "DAT-2")
+    if run.ended or run.signal.aborted:
+        return  # what comes after the end is ignored
+    with run.sending:
+        passed: Chunk | None = clone(chunk)
+        if not past_processors:
+            try:
+                passed = through_stream(run, clone(chunk), writer=run.direct_writer)  # DAT-4
+            except RunEnded as ending:
+                raise run.end_with(ending) from None  # DAT-7: stands even if the sender catches it
+        if passed is not None:
+            deliver(run, passed, message_id)
+    run.wake()

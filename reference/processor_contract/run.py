@@ -15,7 +15,7 @@ from typing import Any
 
 from .context import AbortSignal, Clock, RequestContext, TracingContext, Writer
 from .data import Chunk, Json, Message, Part, RunSummary, StepResult, Usage, add_usage, clone, new_id, no_usage
-from .errors import AttemptRejected, Cancelled, HookFailed, RunEnded, TripWire
+from .errors import Cancelled, HookFailed, RunEnded, TripWire
 from .hooks import Hook
 from .message_list import MessageList
 from .processor import Processor
@@ -52,13 +52,14 @@ class Settings:
 
 @dataclass(slots=True)
 class Link:
-    """One processor's method in one chain, planned once a request. `constants` are the arguments that never change."""
+    """One processor's method in one chain, planned once a request."""
 
     hook: Hook
     processor: Processor
     method: Callable[[Any], Any]
-    constants: dict[str, Any]
     wants_data: bool
+    constant: list[Any]  # the arguments in the order of their class, those that never change filled in
+    changing: list[tuple[int, str]]  # where the others go, by name
 
 
 @dataclass(slots=True)
@@ -93,13 +94,14 @@ class Run:
         self.caller_signal: AbortSignal | None = None
         self.signal = AbortSignal()  # fires with the caller's, and when the stream is closed
         self.plan: dict[str, list[Link]] = {}
+        self.writer: Writer | None = None
         self.direct_writer: Writer | None = None  # sends past the processors (DAT-4)
         self.states: dict[str, dict[str, Any]] = {}
         self.stream_parts: list[Chunk] = []
-        self.outbox: deque[Chunk] = deque()  # data chunks on their way to the client
+        self.outbox: deque[Chunk] = deque()  # chunks on their way to the client
         self.woken = threading.Condition()  # something has come to the outbox, or a tool has ended
-        self.signal.on_abort(self._wake)
-        self.chain_lock = threading.RLock()  # chunks pass the chain one at a time
+        self.signal.on_abort(self.wake)
+        self.sending = threading.RLock()  # what several threads send passes the chain one at a time
         self.steps: list[StepResult] = []
         self.step_places: list[int | None] = []
         self.usage: Usage = no_usage()
@@ -129,18 +131,13 @@ class Run:
         """A chunk as the client gets it."""
         return {"type": kind, "runId": self.id, "from": CLIENT, "payload": payload}  # type: ignore[typeddict-unknown-key]
 
-    def sent(self) -> Iterator[Chunk]:
-        """The data chunks that wait for the client, in order."""
+    def outgoing(self) -> Iterator[Chunk]:
+        """The chunks that wait for the client, in order."""
         while self.outbox:
             yield self.outbox.popleft()
 
-    def post(self, chunk: Chunk) -> None:
-        """Puts a chunk on its way to the client, from any thread."""
-        with self.woken:
-            self.outbox.append(chunk)
-            self.woken.notify_all()
-
-    def _wake(self, reason: Any) -> None:
+    def wake(self, reason: Any = None) -> None:
+        """Tells the loop, where it waits for tools, that something has come."""
         with self.woken:
             self.woken.notify_all()
 
@@ -181,7 +178,7 @@ class Run:
         return self.retries < (self.settings.max_retries or 0)
 
     def grant_retry(self, *, feedback: str | None, to_error_processor: bool = False) -> None:
-        """Counts a granted retry and sets the response back (RTY-4)."""
+        """Counts a granted retry and notes its feedback (RTY-5, RTY-6)."""
         self.retries += 1
         self.api_retries += to_error_processor
         if feedback is not None:
@@ -244,14 +241,3 @@ class Run:
             "finishReason": self.finish_reason,
             "steps": list(self.steps),
         }
-
-
-def verdict(run: Run, link: Link, tripwire: TripWire) -> RunEnded:
-    """What an abort comes to: another attempt where the hook and the budget allow it, else the end of the run (RTY-1,
-    TRI-1).
-    """
-    if tripwire.processor_id is None:
-        tripwire.processor_id = link.processor.id
-        tripwire.reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"
-    granted = bool(tripwire.retry) and link.hook.retries and run.may_retry()
-    return AttemptRejected(tripwire) if granted else RunEnded(tripwire)

@@ -69,7 +69,7 @@ class Stream:
         return self
 
     def __next__(self) -> Chunk:
-        return self._waited(self._pull)
+        return self._pull(self._chunks) if self._run.caller_signal is None else self._waited(self._pull)
 
     def drain(self) -> None:
         """Reads the stream to its end and forgets the chunks."""

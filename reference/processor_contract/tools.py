@@ -79,7 +79,7 @@ def run_tools(run: Run, calls: Sequence[ToolCallInfo]) -> Generator[Chunk, None,
     while True:
         with run.woken:
             run.woken.wait_for(lambda: run.outbox or not running or run.signal.aborted)
-        yield from run.sent()
+        yield from run.outgoing()
         run.check_cancelled()
         if not running and not run.outbox:
             break

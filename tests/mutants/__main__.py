@@ -9,6 +9,7 @@ other mutants stays. `serve NAME` is an adapter to a broken reference, for any r
 from __future__ import annotations
 
 import argparse
+import builtins
 import difflib
 import json
 import multiprocessing
@@ -20,6 +21,7 @@ from processor_conformance import locate, player
 from processor_conformance.connection import Adapter
 from processor_conformance.faults import AdapterFault
 from processor_conformance.scenario import Item, load_all
+from processor_conformance.trace import Trace
 from processor_conformance.verdict import Result, judge
 from processor_conformance.words import Json
 
@@ -38,12 +40,22 @@ def play(mutant: Mutant, items: Sequence[Item]) -> list[Result]:
         for item in items:
             try:
                 trace = player.play(adapter, item.scenario.id, item.scenario.raw, item.mode, seed=0, timeout=PATIENCE)
-                results.append(judge(item, trace))
+                crash = crashed(trace)
+                results.append(Result(item, "adapter-fault", message=crash) if crash else judge(item, trace))
             except AdapterFault as fault:
                 results.append(Result(item, "adapter-fault", message=fault.message))
                 adapter.restart()
         adapter.close()
     return results
+
+
+def crashed(trace: Trace) -> str:
+    """How the mutant itself broke down, if it did: an exception of Python's own, which no scenario raises."""
+    for outcome in trace.outcomes.values():
+        for error in [*outcome.get("raised", ()), *([outcome["error"]] if "error" in outcome else ())]:
+            if isinstance(getattr(builtins, error.get("name", ""), None), type):
+                return f"{error['name']}: {error.get('message')}"
+    return ""
 
 
 def kills(mutant: Mutant, results: Sequence[Result]) -> list[str]:

@@ -135,19 +135,19 @@ def one_order_for_all_arrays(patch: Patch) -> None:
 @mutant("ORD-4")
 def llm_response_from_the_output_array(patch: Patch) -> None:
     """processLLMResponse is taken from outputProcessors, because it handles an answer."""
-    patch.cell("process_llm_response", chain="output")
+    patch.cell("process_llm_response", array="output")
 
 
 @mutant("ORD-4")
 def error_hook_from_the_input_array(patch: Patch) -> None:
     """processAPIError is taken from inputProcessors, like the other hooks around the model call."""
-    patch.cell("process_api_error", chain="input")
+    patch.cell("process_api_error", array="input")
 
 
 @mutant("ORD-4")
 def output_step_from_the_input_array(patch: Patch) -> None:
     """processOutputStep is taken from inputProcessors, like processInputStep."""
-    patch.cell("process_output_step", chain="input")
+    patch.cell("process_output_step", array="input")
 
 
 @mutant("ORD-5")

@@ -124,13 +124,13 @@ def only_returned_changes_reach_the_next(patch: Patch) -> None:
 @mutant("ORD-32")
 def tool_result_hook_from_the_input_array(patch: Patch) -> None:
     """processToolResult is taken from inputProcessors, because results are input of the next step."""
-    patch.cell("process_tool_result", chain="input")
+    patch.cell("process_tool_result", array="input")
 
 
 @mutant("ORD-32")
 def output_result_hook_from_the_input_array(patch: Patch) -> None:
     """processOutputResult is taken from inputProcessors, like processInput."""
-    patch.cell("process_output_result", chain="input")
+    patch.cell("process_output_result", array="input")
 
 
 @mutant("ORD-33")
@@ -235,7 +235,7 @@ def chain_ends_at_a_gap(patch: Patch) -> None:
     def cut(run: Run) -> None:
         arrays = {"input": run.settings.inputs, "output": run.settings.outputs, "error": run.settings.errors}
         for name, hook in HOOKS.items():
-            array = [one for one in arrays[hook.chain] if not is_history(one)]
+            array = [one for one in arrays[hook.array] if not is_history(one)]
             gap = next((at for at, one in enumerate(array) if not hasattr(one, name)), len(array))
             run.plan[name] = [
                 one for one in run.plan[name] if is_history(one.processor) or one.processor in array[:gap]

@@ -22,10 +22,16 @@ def handed_out(patch: Patch, choose: Callable[[Run, str, Link, Any], Any]) -> No
         plan(run)
         for name, links in run.plan.items():
             for link in links:
-                if "state" in link.constants:
+                if "state" in link.hook.fields:
                     link.method = _handing(run, name, link, link.method, choose)
 
     patch.function(plan, planned)
+
+
+def give(link: Link, name: str, value: Any) -> None:
+    """Every call of this link gets the value as this argument, where it has one."""
+    if name in link.hook.fields:
+        link.constant[link.hook.fields.index(name)] = value
 
 
 def _handing(run: Run, name: str, link: Link, method: Callable[[Any], Any], choose: Callable[..., Any]) -> Any:
@@ -105,7 +111,7 @@ def state_copied_for_each_call(patch: Patch) -> None:
 
     def planned(run: Run) -> None:
         plan(run)
-        for link in [link for links in run.plan.values() for link in links if "state" in link.constants]:
+        for link in [link for links in run.plan.values() for link in links if "state" in link.hook.fields]:
             link.method = copying(link, link.method)
 
     patch.function(plan, planned)
@@ -173,7 +179,7 @@ def state_shared_while_requests_overlap(patch: Patch) -> None:
 @mutant("STA-8")
 def state_for_each_array(patch: Patch) -> None:
     """An object listed in several arrays has a state in each."""
-    handed_out(patch, lambda run, name, link, args: kept(run, link.hook.chain, link.processor.id))
+    handed_out(patch, lambda run, name, link, args: kept(run, link.hook.array, link.processor.id))
 
 
 @mutant("STA-8")
@@ -312,8 +318,7 @@ def list_wrapped_for_each_hook(patch: Patch) -> None:
         plan(run)
         for links in run.plan.values():
             for link in links:
-                if "message_list" in link.constants:
-                    link.constants["message_list"] = copy.copy(run.message_list)
+                give(link, "message_list", copy.copy(run.message_list))
 
     patch.function(plan, planned)
 
@@ -328,8 +333,7 @@ def list_of_the_agent(patch: Patch) -> None:
         plan(run)
         first.append(run.message_list)
         for link in run.plan["process_input"]:
-            if "message_list" in link.constants:
-                link.constants["message_list"] = first[0]
+            give(link, "message_list", first[0])
 
     patch.function(plan, planned)
 
