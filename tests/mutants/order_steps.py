@@ -34,7 +34,7 @@ def sender() -> Callable[[Run, Chunk], None]:
     def send(run: Run, chunk: Chunk) -> None:
         passed = through_stream(run, chunk)
         if passed is not None:
-            run.post(passed)
+            run.outbox.append(passed)
 
     return send
 

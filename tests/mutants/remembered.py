@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import agent, loop, prompt
+from processor_contract import agent, prompt, request
 from processor_contract.data import clone, new_id
 from processor_contract.hooks import HOOKS
 from processor_contract.memory import MessageHistory
@@ -44,12 +44,12 @@ def returned_prompt_is_written_back(patch: Patch) -> None:
 def returned_prompt_is_continued(patch: Patch) -> None:
     """The next step's prompt begins with the one that was returned in this step."""
     sent: dict[str, Messages] = {}
-    ask = loop.ask
+    ask = request.ask
 
     def asked(run: Run, attempt: Any) -> Any:
-        request = ask(run, attempt)
-        sent[run.id] = request.prompt
-        return request
+        made = ask(run, attempt)
+        sent[run.id] = made.prompt
+        return made
 
     before = HOOKS["process_llm_request"].returns
 
@@ -173,7 +173,7 @@ def the_resource_is_remembered(patch: Patch) -> None:
 @mutant("PER-19")
 def remembered_in_the_first_step_only(patch: Patch) -> None:
     """The steps after the first get this request's messages only."""
-    ask = loop.ask
+    ask = request.ask
 
     def asked(run: Run, attempt: Any) -> Any:
         if attempt.number:
