@@ -110,7 +110,7 @@ class Agent:
                 check_array(array, processors)
 
     def generate(self, input: Input, **options: Any) -> RunResult:
-        """Runs a request to its end. Options are the fields of `CallOptions`.
+        """Runs a request to its end, by the same stream as `stream` (ORD-19). Options are the fields of `CallOptions`.
 
         Raises the provider's error where nobody recovered it, `HookFailed`, `Cancelled`. An abort is no exception: it
         is in `result.tripwire`.
@@ -160,7 +160,7 @@ class Agent:
         outputs = self._array("output", options.output_processors, context)
         errors = self._array("error", options.error_processors, context)
         if options.prepare_step is not None:
-            inputs.append(PrepareStep(options.prepare_step))  # ORD-7
+            inputs.append(PrepareStep(options.prepare_step))  # ORD-7, ORD-33
         history = self._history(options)
         retries = checked_retries(options.max_processor_retries, self._max_retries)
         if retries is None and errors:
@@ -170,7 +170,7 @@ class Agent:
             models=self._models,
             tools=self._tools,
             inputs=[*history, *inputs],  # ORD-21: the runtime's own stand first ...
-            outputs=[*outputs, *history],  # ... and last
+            outputs=[*outputs, *history],  # ... and last, whichever arrays the call brings (ORD-28)
             errors=errors,
             max_retries=retries,
             max_steps=options.max_steps or self._max_steps,

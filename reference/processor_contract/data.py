@@ -1,7 +1,7 @@
 """The JSON shapes that cross the wire or the disk, as the contract spells them. Nothing flows in.
 
 Messages, parts, chunks, prompts and steps are plain dicts: unknown keys survive, and edits in place count. The
-`TypedDict`s below say what the contract names; every one may hold more.
+`TypedDict`s below say what the contract names; every one may hold more (PER-28).
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def stream_of(run: Run) -> Chunks:
         run.check_cancelled()
         yield run.chunk("start", {})
         yield from steps(run)
-        call(run, "process_output_result", {})  # ORD-15
+        call(run, "process_output_result", {})  # ORD-15, ORD-30; also where the step limit ended the run (PER-38)
         yield from run.outgoing()
         run.follow_response()
         run.commit()
@@ -47,7 +47,10 @@ def stream_of(run: Run) -> Chunks:
 
 
 def ended_by(run: Run, ending: RunEnded | HookFailed | Cancelled) -> Chunks:
-    """The last chunks of a run that something ended: what was sent before, and the terminal chunk."""
+    """The last chunks of a run that something ended: what was sent before, and the terminal chunk.
+
+    Nothing that stands later runs (ORD-25), so nothing is stored either (PER-9).
+    """
     if run.ended:
         return
     yield from run.outgoing()
@@ -119,9 +122,9 @@ def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
     attempt.begun = True
     attempt.response_before = run.message_list.response_state(deep=bool(run.settings.max_retries))
     yield from answer(run, attempt, request)
-    examine(run, attempt)  # ORD-9, ORD-10
+    examine(run, attempt)  # ORD-9, ORD-10; not after a failed call (ORD-36)
     yield from run.outgoing()
-    calls = open_calls(run)
+    calls = open_calls(run)  # ORD-27: the answer is complete, and has been examined
     answerable = [each for each in calls if answered_here(run, each["toolName"])]
     if answerable:
         outcomes = yield from run_tools(run, answerable)
@@ -152,7 +155,7 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
                 yield from SILENT[kind](run, attempt, part["payload"])
                 continue
             if kind == "tool-result":
-                settle_provider_result(run, part["payload"])
+                settle_provider_result(run, part["payload"])  # ORD-35
             send(run, run.chunk(kind, part["payload"]))
             while run.outbox:
                 yield run.outbox.popleft()
@@ -247,6 +250,7 @@ def settle(run: Run, outcome: Outcome) -> Chunks:
     else:
         result = examine_result(run, info, outcome.result, None)
         yield from run.outgoing()
+        # ORD-29; a copy, so that changing the chunk changes what the client sees and nothing else (PER-36)
         yield from passed(run, run.chunk("tool-result", {**info, "result": clone(result)}))
 
 

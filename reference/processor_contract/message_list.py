@@ -102,7 +102,9 @@ class MessageList:
         return self.of("response")
 
     def unsaved(self) -> list[Message]:
-        """What a store should get: input and response, in the order of the list (PER-1, PER-15)."""
+        """What a store should get: input and response, in the order of the list (PER-1, PER-15, PER-22), as every hook
+        left them (PER-3, PER-4, PER-18, PER-29); system messages are kept apart (PER-8).
+        """
         return self.of("input", "response")
 
     def source_of(self, message_id: str) -> Source | None:
@@ -121,7 +123,8 @@ class MessageList:
     # -- changing --------------------------------------------------------------------------------------------------
 
     def add(self, messages: Messages, source: Source) -> None:
-        """Adds messages at the end; one whose id the list has takes that one's place, with the new source (MSG-6).
+        """Adds messages at the end; one whose id the list has takes that one's place, with the new source (MSG-6,
+        PER-30).
 
         A text becomes a user's message, a message of role `system` a system message. Raises `InvalidMessage`.
         """
@@ -159,7 +162,8 @@ class MessageList:
         return self.remove_by_ids([message["id"] for message in self.of(*(sources or SOURCES))])
 
     def update_tool_invocation(self, part: Part) -> bool:
-        """Sets state and result of the tool invocation that has the part's `toolCallId`, keeping its args (TOOL-2).
+        """Sets state and result of the tool invocation that has the part's `toolCallId`, keeping its args (TOOL-2,
+        PER-17).
 
         `part` is `{"type": "tool-invocation", "toolInvocation": {toolCallId, state, result, ...}}`. Says whether there
         was one.
@@ -181,9 +185,9 @@ class MessageList:
         return None
 
     def reconcile(self, view: Sequence[Message], returned: Sequence[Message], source: Source) -> None:
-        """Makes the list say what a hook returned for its view of it (MSG-4).
+        """Makes the list say what a hook returned for its view of it (MSG-4), as if the hook had changed it (PER-6).
 
-        Ids missing from `returned` are removed, known ids replaced, new ones added with `source` behind their
+        Ids missing from `returned` are removed (PER-5), known ids replaced, new ones added with `source` behind their
         predecessor. Messages outside the view never move; only a changed order puts the returned ones together, at the
         view's first place. Raises `InvalidMessage`, `WrongReturn` for an id that comes twice.
         """
@@ -264,7 +268,10 @@ class MessageList:
     # -- the response ----------------------------------------------------------------------------------------------
 
     def open_response(self) -> Message:
-        """The message that model output goes to: the last one if it is this run's response, else a new one (MSG-11)."""
+        """The message that model output goes to: the last one if it is this run's response, else a new one (MSG-11).
+
+        Its id is the one it is stored with and the caller gets (PER-35).
+        """
         if self._messages:
             last = self._messages[-1]
             if last["role"] == "assistant" and self._source[last["id"]] == "response":

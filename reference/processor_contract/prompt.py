@@ -1,7 +1,7 @@
 """Messages to prompt: the conversation in the LanguageModelV2 form that providers take.
 
 Flows in: system messages, feedback, messages. Flows out: a prompt that shares nothing with them, so that no change of
-it can reach the list or the store (PER-7).
+it can reach the list or the store (PER-7, PER-31).
 """
 
 from __future__ import annotations

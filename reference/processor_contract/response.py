@@ -68,7 +68,9 @@ class Response:
     # -- taking in -------------------------------------------------------------------------------------------------
 
     def take(self, chunk: Chunk) -> None:
-        """Adds what a chunk of the model says; chunk types that leave no part are passed over (STR-5)."""
+        """Adds what a chunk of the model says, as a part of its own (PER-34); chunk types that leave no part are passed
+        over (STR-5).
+        """
         kind = chunk["type"]
         if kind == "text-delta" or kind == "reasoning-delta":
             self._say(kind[:-6], chunk["payload"])
@@ -82,7 +84,7 @@ class Response:
             self._append({"type": "file", **chunk["payload"]})
 
     def add_data(self, chunk: Chunk, message_id: str | None) -> Part:
-        """Adds a data part; one sent while a text is streamed stands before that text (DAT-5)."""
+        """Adds a data part; one sent while a text is streamed stands before that text (DAT-5, PER-37)."""
         part: Part = {"type": chunk["type"], "data": chunk.get("data")}
         if message_id is not None:
             self._list.response_message(message_id)["content"].setdefault("parts", []).append(part)

@@ -41,7 +41,7 @@ def messages_as(source: Source, *, empty_keeps: bool = False) -> Returns:
         if isinstance(returned, dict):
             _refuse_others(returned, {"messages", "system_messages"})
             if "system_messages" in returned:
-                run.message_list.replace_all_system_messages(returned["system_messages"])
+                _take_system(run, returned["system_messages"])
             returned = returned.get("messages")
         _take_messages(run, link, returned, source, empty_keeps)
         return False
@@ -60,7 +60,7 @@ def step_overrides(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
     _take_messages(run, link, returned.get("message_list"), "input", False)
     _take_messages(run, link, returned.get("messages"), "input", False)
     if "system_messages" in returned:
-        run.message_list.replace_all_system_messages(returned["system_messages"])
+        _take_system(run, returned["system_messages"])
     for key in STEP_OVERRIDES:
         if key in returned:
             slate[key] = run.models.resolve(returned[key]) if key == "model" else returned[key]  # CFG-6: replaced whole
@@ -79,9 +79,12 @@ def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> boo
         )
     _refuse_others(returned, {"prompt", "response"})
     if "prompt" in returned:
-        slate["prompt"] = returned["prompt"]
-    if "response" in returned and run.attempt.replay is None:
-        run.attempt.replay = clone(returned["response"]["chunks"])
+        slate["prompt"] = _dicts(returned["prompt"], "a prompt", "LLM-2")
+    if "response" in returned:
+        response = returned["response"]
+        chunks = _dicts(response.get("chunks") if isinstance(response, dict) else None, "response chunks", "LLM-4")
+        if run.attempt.replay is None:
+            run.attempt.replay = clone(chunks)
     return False
 
 
@@ -96,7 +99,11 @@ def chunk(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
     if not isinstance(returned, dict) or not isinstance(returned.get("type"), str):
         raise WrongReturn(f"returned {_named(returned)}; return a chunk with a type, or None to drop this one", "STR-2")
     if returned["type"] in CONTROL_CHUNKS and returned["type"] != before["type"]:
-        raise WrongReturn(f"returned a chunk of type {returned['type']!r} for one of type {before['type']!r}", "STR-4")
+        raise WrongReturn(
+            f"returned a chunk of type {returned['type']!r} for one of type {before['type']!r}; return this one, "
+            "a chunk of another type, or None",
+            "STR-4",
+        )
     return False
 
 
@@ -122,9 +129,21 @@ def _take_messages(run: Run, link: Link, returned: Any, source: Source, empty_ke
         raise WrongReturn("returned a MessageList it made itself; change and return args.message_list", "MSG-12")
     if not isinstance(returned, list):
         raise WrongReturn(f"returned {_named(returned)}; return a list of messages, args.message_list or None", "MSG-4")
-    if returned or not empty_keeps:  # MSG-9
+    if returned or not empty_keeps:  # MSG-9, PER-27
         seen = link.hook.sees(run.message_list) if link.hook.sees else []
         run.message_list.reconcile(seen, returned, source)
+
+
+def _take_system(run: Run, messages: Any) -> None:
+    if not isinstance(messages, list):
+        raise WrongReturn(f"returned system_messages as {_named(messages)}; return a list of them", "MSG-4")
+    run.message_list.replace_all_system_messages(messages)
+
+
+def _dicts(value: Any, what: str, rule: str) -> list[Any]:
+    if not isinstance(value, list) or not all(isinstance(each, dict) for each in value):
+        raise WrongReturn(f"returned {what} as {_named(value)}; return a list of dicts", rule)
+    return value
 
 
 def _refuse_others(returned: dict[str, Any], known: set[str] | frozenset[str]) -> None:

@@ -81,7 +81,11 @@ class Attempt:
 
 
 class Run:
-    """One request: its conversation, its processors' states, its counters and what has become of it."""
+    """One request: its conversation, its processors' states, its counters and what has become of it.
+
+    It is made for the request and dropped with it: no state, list or count is another request's, whether they overlap
+    (STA-7), how this one ends (STA-10) or which thread it speaks of (STA-11).
+    """
 
     def __init__(self, settings: Settings, message_list: MessageList, request_context: RequestContext) -> None:
         self.id = new_id()
@@ -106,7 +110,7 @@ class Run:
         self.step_places: list[int | None] = []
         self.usage: Usage = no_usage()
         self.attempt = Attempt(number=0)
-        self.retries = 0  # granted since the last accepted step, all of them (RTY-5)
+        self.retries = 0  # granted since the last accepted step, all of them (RTY-5, STA-13)
         self.api_retries = 0  # of these, to error processors
         self.feedback: list[str] = []
         self.system_before: dict[str | None, list[dict[str, Any]]] = {}
@@ -122,7 +126,11 @@ class Run:
     # -- state -----------------------------------------------------------------------------------------------------
 
     def state_of(self, processor_id: str) -> dict[str, Any]:
-        """The processor's own object: one per id and request, empty at first (STA-1, STA-2, STA-3, STA-6)."""
+        """The processor's own object: one per id and request, empty at first (STA-1, STA-2, STA-3, STA-6).
+
+        The id alone decides: not the array (STA-8), and not whether the processor came with the agent, the call or a
+        function (STA-12).
+        """
         return self.states.setdefault(processor_id, {})
 
     # -- chunks ----------------------------------------------------------------------------------------------------
@@ -187,7 +195,7 @@ class Run:
     # -- steps -----------------------------------------------------------------------------------------------------
 
     def begin_attempt(self, number: int) -> Attempt:
-        """A fresh attempt, with the system messages as processInput left them (MSG-10)."""
+        """A fresh attempt, with the system messages as processInput left them (MSG-10); states stay (STA-9)."""
         self.message_list.reset_system(self.system_before)
         self.response.begin_attempt()
         self.attempt = Attempt(number)
@@ -209,7 +217,7 @@ class Run:
         return step
 
     def accept_step(self) -> None:
-        """The step's `step-finish` has passed: it counts, and the retry count starts again (RTY-5)."""
+        """The step's `step-finish` has passed: it counts, and the retry count starts again (RTY-5, STA-16)."""
         self.steps.append(self.current_step())
         self.step_places.append(self.response.accept())
         self.retries = self.api_retries = 0
