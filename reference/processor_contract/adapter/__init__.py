@@ -14,8 +14,10 @@ from .wire import Peer
 __all__ = ["connect"]
 
 
-def connect(send: Callable[[str], None]) -> Callable[[str], None]:
-    """Takes what sends a line to the runner; returns what takes each line of the runner's."""
-    peer = Peer(send)
+def connect(send: Callable[[str], None], ended: Callable[[], None] = lambda: None) -> Callable[[str], None]:
+    """Takes what sends a line to the runner, and what to call behind a shutdown; returns what takes each line of the
+    runner's.
+    """
+    peer = Peer(send, ended)
     peer.serve = Server(peer).serve
     return peer.receive

@@ -109,14 +109,15 @@ class Server:
         return {}
 
     def close_session(self, params: Json) -> Json:
-        session = self._sessions.pop(params["session"])
+        session = self._session(params)
+        del self._sessions[params["session"]]
         self._runs = {name: run for name, run in self._runs.items() if run.session is not session}
         if not self._sessions:
             self._objects = Objects()
         return {}
 
     def stored(self, params: Json) -> Json:
-        session = self._sessions[params["session"]]
+        session = self._session(params)
         return {"messages": self._objects.encode(session.store.inner.read(params["thread"], params["resource"]))}
 
     def tick(self, params: Json) -> Json:
@@ -129,7 +130,7 @@ class Server:
     # -- runs ------------------------------------------------------------------------------------------------------
 
     def start(self, params: Json) -> Json:
-        session = self._sessions[params["session"]]
+        session = self._session(params)
         run = OpenRun(session, AbortSignal())
         self._runs[params["run"]] = run
         with named(params["run"]):
@@ -189,8 +190,16 @@ class Server:
         return {}
 
     def cancel(self, params: Json) -> Json:
-        self._runs[params["run"]].signal.abort(params.get("reason"))
+        run = self._runs.get(params["run"])
+        if run is None:
+            raise Unserved(f"run {params['run']!r} was not started; start it with run/start")
+        run.signal.abort(params.get("reason"))
         return {}
+
+    def _session(self, params: Json) -> Session:
+        if params.get("session") not in self._sessions:
+            raise Unserved(f"session {params.get('session')!r} is not open; open it with session/open")
+        return self._sessions[params["session"]]
 
     def _stream(self, params: Json) -> Stream:
         run = self._runs.get(params["run"])

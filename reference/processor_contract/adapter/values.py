@@ -84,17 +84,20 @@ class Objects:
 
     # -- outwards --------------------------------------------------------------------------------------------------
 
-    def encode(self, value: Any) -> Json:
-        """A value as the wire carries it."""
+    def encode(self, value: Any, above: tuple[int, ...] = ()) -> Json:
+        """A value as the wire carries it; `above` are the ids of what it stands in."""
         if value is None or isinstance(value, (str, bool, float)):
             return value
         if isinstance(value, int):
             return value if -BIG < value < BIG else {"$bigint": str(value)}
-        if isinstance(value, dict):
-            encoded = {str(key): self.encode(item) for key, item in value.items()}
+        if isinstance(value, (dict, list, tuple)):
+            if id(value) in above:
+                return {"$circular": True}
+            above = (*above, id(value))
+            if not isinstance(value, dict):
+                return [self.encode(item, above) for item in value]
+            encoded = {str(key): self.encode(item, above) for key, item in value.items()}
             return {"$literal": encoded} if any(key.startswith("$") for key in encoded) else encoded
-        if isinstance(value, (list, tuple)):
-            return [self.encode(item) for item in value]
         if isinstance(value, BEHAVING):
             return {"$object": self.token(value)}
         if isinstance(value, BaseException):
@@ -109,7 +112,8 @@ class Objects:
 
     def error(self, error: BaseException) -> Json:
         """One error, without its causes."""
-        described: dict[str, Json] = {"name": getattr(error, "name", type(error).__name__), "message": str(error)}
+        name = error.name if isinstance(error, ScriptedError) else type(error).__name__
+        described: dict[str, Json] = {"name": name, "message": str(error)}
         if isinstance(error, APICallError):
             described.update({wire: getattr(error, own) for wire, own in ERROR_FIELDS.items()})
         if getattr(error, "rule", None):
@@ -120,11 +124,11 @@ class Objects:
 
     def chain(self, error: BaseException | None) -> list[Json]:
         """An error and its causes."""
-        chain = []
-        while error is not None:
-            chain.append(self.error(error))
+        chain: list[BaseException] = []
+        while error is not None and not any(error is one for one in chain):
+            chain.append(error)
             error = error.__cause__
-        return chain
+        return [self.error(one) for one in chain]
 
     # -- inwards ---------------------------------------------------------------------------------------------------
 
@@ -164,7 +168,11 @@ def follow(path: str, scope: Mapping[str, Any]) -> tuple[Any, str | int]:
     for step in steps[:-1]:
         holder = member(holder, step, path)
     last = steps[-1]
-    return holder, int(last) if isinstance(holder, list) else last
+    if not isinstance(holder, list):
+        return holder, last
+    if not last.lstrip("-").isdigit():
+        raise LookupError(f"there is no {last!r} in {path!r}; a list has numbers")
+    return holder, int(last)
 
 
 def member(holder: Any, step: str | int, path: str) -> Any:

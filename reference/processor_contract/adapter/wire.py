@@ -46,23 +46,31 @@ class Workers:
 
 
 class Peer:
-    """Asks and answers. `serve(method, params)` answers the runner's requests."""
+    """Asks and answers. `serve(method, params)` answers the runner's requests; `ended` is called behind a shutdown."""
 
     serve: Callable[[str, dict[str, Json]], Json]
 
-    def __init__(self, send_line: Callable[[str], None]) -> None:
+    def __init__(self, send_line: Callable[[str], None], ended: Callable[[], None] = lambda: None) -> None:
         self._send_line = send_line
+        self.ended = ended
         self._ids = itertools.count(1)
         self._waiting: dict[str, SimpleQueue[dict[str, Json]]] = {}
         self._workers = Workers()
 
     def receive(self, line: str) -> None:
         """Takes one line: an answer wakes the one who waits for it, a request goes to a worker."""
-        message = json.loads(line)
+        try:
+            message = json.loads(line)
+        except ValueError as error:
+            refusal = {"code": -32700, "message": f"this line is no JSON: {error}"}
+            self._workers.run(lambda: self._send({"jsonrpc": "2.0", "id": None, "error": refusal}))
+            return
         if "method" in message:
             self._workers.run(lambda: self._answer(message))
-        else:
-            self._waiting.pop(message["id"]).put(message)
+            return
+        waiting = self._waiting.pop(message["id"], None)
+        if waiting is not None:  # an answer that nobody waits for changes nothing
+            waiting.put(message)
 
     def request(self, method: str, params: dict[str, Json]) -> dict[str, Json]:
         """Asks the runner and waits for its answer."""
@@ -81,14 +89,16 @@ class Peer:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
     def _answer(self, message: dict[str, Json]) -> None:
-        answer: dict[str, Json] = {"jsonrpc": "2.0", "id": message["id"]}
+        answer: dict[str, Json] = {"jsonrpc": "2.0", "id": message.get("id")}
         try:
             answer["result"] = self.serve(message["method"], message.get("params", {}))
         except Unserved as error:
             answer["error"] = {"code": -32601, "message": str(error)}
-        except Exception as error:
+        except BaseException as error:  # whatever it is, the runner waits for an answer
             answer["error"] = {"code": -32000, "message": f"{type(error).__name__}: {error}"}
         self._send(answer)
+        if message["method"] == "shutdown":
+            self.ended()
 
     def _send(self, message: dict[str, Json]) -> None:
-        self._send_line(json.dumps(message, ensure_ascii=False, separators=(",", ":")))
+        self._send_line(json.dumps(message, separators=(",", ":")))  # escaped: UTF-8 has no lone surrogates
