@@ -29,6 +29,7 @@ ORDER = (
     "models",
     "request",
     "tools",
+    "checks",
     "storage",
     "memory",
     "processors",

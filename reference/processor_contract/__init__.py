@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from .agent import Agent, CallOptions
 from .context import AbortSignal, RequestContext, Writer
-from .data import text_of
+from .data import Chunk, Message, Part, Prompt, RunSummary, StepResult, ToolCallInfo, Usage, text_of
 from .errors import (
     APICallError,
     Cancelled,
@@ -14,6 +14,8 @@ from .errors import (
     HookFailed,
     InvalidAgent,
     InvalidMessage,
+    ProviderFailed,
+    RunFailed,
     TripWire,
     WrongReturn,
 )
@@ -21,7 +23,18 @@ from .memory import Memory
 from .message_list import MessageList
 from .models import Model, ModelRequest
 from .models.scripted import ScriptedModel
-from .processor import Processor
+from .processor import (
+    APIErrorArgs,
+    InputArgs,
+    InputStepArgs,
+    LLMRequestArgs,
+    LLMResponseArgs,
+    OutputResultArgs,
+    OutputStepArgs,
+    OutputStreamArgs,
+    Processor,
+    ToolResultArgs,
+)
 from .storage import InMemoryStorage, SQLiteStorage, Storage
 from .stream import RunResult, Stream
 from .tools import Tool, ToolContext
@@ -30,29 +43,48 @@ __version__ = "0.1.0"
 
 __all__ = [
     "APICallError",
+    "APIErrorArgs",
     "AbortSignal",
     "Agent",
     "CallOptions",
     "Cancelled",
+    "Chunk",
     "ContractError",
     "HookFailed",
     "InMemoryStorage",
+    "InputArgs",
+    "InputStepArgs",
     "InvalidAgent",
     "InvalidMessage",
+    "LLMRequestArgs",
+    "LLMResponseArgs",
     "Memory",
+    "Message",
     "MessageList",
     "Model",
     "ModelRequest",
+    "OutputResultArgs",
+    "OutputStepArgs",
+    "OutputStreamArgs",
+    "Part",
     "Processor",
+    "Prompt",
+    "ProviderFailed",
     "RequestContext",
+    "RunFailed",
     "RunResult",
+    "RunSummary",
     "SQLiteStorage",
     "ScriptedModel",
+    "StepResult",
     "Storage",
     "Stream",
     "Tool",
+    "ToolCallInfo",
     "ToolContext",
+    "ToolResultArgs",
     "TripWire",
+    "Usage",
     "Writer",
     "WrongReturn",
     "text_of",

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .checks import check_array, check_options, checked_count, tools_by_name
 from .context import AbortSignal, Clock, RequestContext
 from .data import Message, StepResult, clone
-from .errors import Cancelled, HookFailed, InvalidAgent, RunEnded
-from .hooks import HOOKS
+from .errors import Cancelled, InvalidAgent, RunEnded
 from .loop import aborted, ended_by, input_phase, stream_of
 from .memory import HISTORY_ID, Memory, MessageHistory
 from .message_list import MessageList
@@ -98,16 +98,16 @@ class Agent:
         self._models = ModelRegistry(models)
         self._model = self._models.resolve(model)
         self._instructions = [instructions] if isinstance(instructions, str) else list(instructions)
-        self._tools = {tool.name: tool for tool in tools}
+        self._tools = tools_by_name(tools)
         self._arrays = {"input": input_processors, "output": output_processors, "error": error_processors}
-        self._max_retries = checked_retries(max_processor_retries)
-        self._model_retries = max_retries
+        self._max_retries = checked_count("max_processor_retries", max_processor_retries, 0)
+        self._model_retries = checked_count("max_retries", max_retries, 0)
         self._clock = clock or Clock()
-        self._max_steps = max_steps
+        self._max_steps = checked_count("max_steps", max_steps, 1)
         self._memory = memory
         for array, processors in self._arrays.items():
             if not callable(processors):
-                check_array(array, processors)
+                check_array(array, processors, RESERVED_IDS)
 
     def generate(self, input: Input, **options: Any) -> RunResult:
         """Runs a request to its end, by the same stream as `stream` (ORD-19). Options are the fields of `CallOptions`.
@@ -127,6 +127,7 @@ class Agent:
 
         Options are the fields of `CallOptions`. Raises `HookFailed` where processInput failed (ERR-10).
         """
+        check_options(options, CallOptions.__slots__)
         run = self._run(input, CallOptions(**options))
         release = follow(run)
         try:
@@ -134,7 +135,7 @@ class Agent:
         except (RunEnded, Cancelled) as ending:
             last = aborted(run, ending) if isinstance(ending, Cancelled) else ended_by(run, ending)
             return Stream(run, last, release)
-        except HookFailed:
+        except BaseException:
             release()
             raise
         return Stream(run, stream_of(run), release)
@@ -162,9 +163,8 @@ class Agent:
         if options.prepare_step is not None:
             inputs.append(PrepareStep(options.prepare_step))  # ORD-7, ORD-33
         history = self._history(options)
-        retries = checked_retries(options.max_processor_retries, self._max_retries)
-        if retries is None and errors:
-            retries = DEFAULT_RETRIES_WITH_ERROR_PROCESSORS  # RTY-3
+        default = DEFAULT_RETRIES_WITH_ERROR_PROCESSORS if errors else None
+        call_retries = checked_count("max_processor_retries", options.max_processor_retries, 0)
         return Settings(
             model=self._model,
             models=self._models,
@@ -172,24 +172,26 @@ class Agent:
             inputs=[*history, *inputs],  # ORD-21: the runtime's own stand first ...
             outputs=[*outputs, *history],  # ... and last, whichever arrays the call brings (ORD-28)
             errors=errors,
-            max_retries=retries,
-            max_steps=options.max_steps or self._max_steps,
+            max_retries=first_given(call_retries, self._max_retries, default),  # RTY-3
+            max_steps=first_given(checked_count("max_steps", options.max_steps, 1), self._max_steps),
             stop_when=options.stop_when,
             tool_choice=options.tool_choice,
             active_tools=options.active_tools,
-            model_retries=self._model_retries if options.max_retries is None else options.max_retries,
+            model_retries=first_given(checked_count("max_retries", options.max_retries, 0), self._model_retries),
             clock=self._clock,
         )
 
     def _array(self, array: str, override: Processors | None, context: RequestContext) -> list[Any]:
         """The call's array in the place of the agent's (CFG-4), a function called once a request (CFG-5)."""
         processors = self._arrays[array] if override is None else override
+        made = callable(processors)
         try:
-            resolved = list((processors(context) if callable(processors) else processors) or ())
+            resolved = (processors(context) or []) if callable(processors) else processors
         except Exception as error:
             raise InvalidAgent(f"the function of {array}_processors failed: {error}", "ERR-27") from error
-        check_array(array, resolved)
-        return resolved
+        if made or override is not None:  # the agent's own were checked when it was made
+            check_array(array, resolved, RESERVED_IDS)
+        return list(resolved)
 
     def _history(self, options: CallOptions) -> list[Processor]:
         if self._memory is None or (options.thread is None and options.resource is None):
@@ -202,34 +204,13 @@ class Agent:
         return [MessageHistory(self._memory, options.thread, options.resource)]
 
 
+def first_given(*values: Any) -> Any:
+    """The first value that is not None; None where all are."""
+    return next((value for value in values if value is not None), None)
+
+
 def follow(run: Run) -> Callable[[], None]:
     """Makes the run's signal fire with the caller's; returns how to let go of it."""
     if run.caller_signal is None:
         return lambda: None
     return run.caller_signal.on_abort(run.signal.abort)
-
-
-def checked_retries(value: int | None, otherwise: int | None = None) -> int | None:
-    """The number of retries, or the other one where it is None. Raises `InvalidAgent` for one that is none (CFG-8)."""
-    if value is None:
-        return otherwise
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    raise InvalidAgent(f"max_processor_retries is {value!r}; use a whole number from 0", "CFG-8")
-
-
-def check_array(array: str, processors: Sequence[Any]) -> None:
-    """Raises `InvalidAgent` for a processor that cannot work in this array (CFG-2)."""
-    wanted = [name for name, hook in HOOKS.items() if hook.array == array]
-    for processor in processors:
-        identity = getattr(processor, "id", None)
-        if not isinstance(identity, str) or not identity:
-            raise InvalidAgent(
-                f"{type(processor).__name__} in {array}_processors has no id; give it a text as `id`", "CFG-2"
-            )
-        if identity in RESERVED_IDS:
-            raise InvalidAgent(f"processor id {identity!r} is the runtime's own; choose another", "CFG-3")
-        if not any(callable(getattr(processor, name, None)) for name in wanted):
-            raise InvalidAgent(
-                f"processor {identity!r} has none of the hooks of {array}_processors: {', '.join(wanted)}", "CFG-2"
-            )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
+
+Failure = TypeVar("Failure", bound="ContractError")
 
 
 class ContractError(Exception):
@@ -39,6 +41,15 @@ class HookFailed(ContractError):
         self.rule = rule
         self.processor = processor
         self.hook = hook
+        self.__cause__ = cause
+
+
+class RunFailed(ContractError):
+    """The run could not go on, and no hook is to blame: `__cause__` says why, for instance an empty prompt (LLM-3)."""
+
+    def __init__(self, cause: BaseException) -> None:
+        super().__init__(f"the run could not go on: {type(cause).__name__}: {cause}")
+        self.rule = getattr(cause, "rule", None)
         self.__cause__ = cause
 
 
@@ -131,7 +142,7 @@ class CallFailed(Exception):
         self.error = error
 
 
-def caused_by(later: HookFailed, earlier: BaseException) -> HookFailed:
+def caused_by(later: Failure, earlier: BaseException) -> Failure:
     """Puts the earlier failure at the end of the later one's causes, where it is not among them already (ERR-11)."""
     last: BaseException = later
     while last.__cause__ is not None and last is not earlier:

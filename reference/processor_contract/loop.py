@@ -11,7 +11,7 @@ from contextlib import closing
 from typing import Any
 
 from .data import Chunk, Json, ToolCallInfo, add_usage, clone
-from .errors import AttemptRejected, CallFailed, Cancelled, HookFailed, ProviderFailed, RunEnded, caused_by
+from .errors import AttemptRejected, CallFailed, Cancelled, HookFailed, ProviderFailed, RunEnded, RunFailed, caused_by
 from .models import ModelRequest
 from .models.calling import called
 from .pipeline import call, deliver, send, through_stream
@@ -44,9 +44,11 @@ def stream_of(run: Run) -> Chunks:
         yield run.chunk("finish", {"finishReason": run.finish_reason, "usage": dict(run.usage)})
     except (RunEnded, HookFailed, Cancelled) as ending:
         yield from ended_by(run, ending)
+    except Exception as error:
+        yield from ended_by(run, RunFailed(error))
 
 
-def ended_by(run: Run, ending: RunEnded | HookFailed | Cancelled) -> Chunks:
+def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) -> Chunks:
     """The last chunks of a run that something ended: what was sent before, and the terminal chunk.
 
     Nothing that stands later runs (ORD-25), so nothing is stored either (PER-9).
@@ -65,7 +67,7 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | Cancelled) -> Chunks:
         run.tripwire = ending.tripwire
         run.finish_reason = "other"  # TRI-3
         yield run.chunk("tripwire", ending.tripwire.payload())
-    elif isinstance(ending, HookFailed):
+    elif isinstance(ending, (HookFailed, RunFailed)):
         run.error = ending if run.error is None else caused_by(ending, run.error)
         run.finish_reason = "error"
         yield run.chunk("error", {"error": described(ending)})  # ERR-10

@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from .data import Chunk, Json, Message, StepResult, Usage, clone, no_usage
-from .errors import Cancelled, HookFailed
+from .errors import Cancelled, HookFailed, RunFailed
 from .loop import aborted
 from .run import Run
 
@@ -108,10 +108,11 @@ class Stream:
     def result(self) -> RunResult:
         """Reads the stream to its end and returns what became of it.
 
-        Raises `HookFailed` where a hook failed. After an unrecovered provider failure it returns, and `error` holds it.
+        Raises `HookFailed` where a hook failed, `RunFailed` where something else kept the run from going on. After an
+        unrecovered provider failure it returns, and `error` holds it.
         """
         self.drain()
-        if isinstance(self._run.error, HookFailed):
+        if isinstance(self._run.error, (HookFailed, RunFailed)):
             raise self._run.error
         return result_of(self._run)
 
