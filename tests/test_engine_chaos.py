@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from chaos.playing import play
 from processor_conformance import player, wire
 from processor_conformance.connection import Adapter
 from processor_conformance.faults import AdapterDidNotStart, AdapterFault
-from processor_conformance.player import play
 
 Json = Any
 HERE = {"PYTHONPATH": str(Path(__file__).parent)}
@@ -165,9 +165,9 @@ def test_a_talkative_adapter_is_ended_too(start: Any, monkeypatch: pytest.Monkey
 
 
 def test_a_full_check_only_where_it_is_asked_for(start: Any) -> None:
-    assert play(start("wants-tokens-to-be-numbers"), "x", SCENARIO, "stream", timeout=PATIENCE).outcomes
-    with pytest.raises(AdapterFault, match="hook/call params: /tokens/state: 7 is not of type 'string'"):
-        play(start("wants-tokens-to-be-numbers", strict=True), "x", SCENARIO, "stream", timeout=PATIENCE)
+    assert play(start("leaves-a-handle-empty"), "x", SCENARIO, "stream", timeout=PATIENCE).outcomes
+    with pytest.raises(AdapterFault, match="tool/call params: /handle: '' should be non-empty"):
+        play(start("leaves-a-handle-empty", strict=True), "x", SCENARIO, "stream", timeout=PATIENCE)
 
 
 @pytest.mark.parametrize(
@@ -183,18 +183,26 @@ def test_fault_of_a_pulled_stream(start: Any, way: str, message: str) -> None:
         play(start(way), "x", scenario, "stream", timeout=PATIENCE)
 
 
-def test_what_comes_after_the_end_is_refused_and_kept_out_of_the_trace(start: Any) -> None:
+def test_what_comes_after_the_end_is_refused_and_noted_as_late(start: Any) -> None:
     adapter = start("calls-after-the-end")
     trace = play(adapter, "x", SCENARIO, "stream", timeout=PATIENCE)
     adapter.close()
-    assert [event.name for event in trace.lane("0", "provider")] == ["model", "model"]
-    assert adapter.stragglers == [("model/call", "run-2")]
+    assert [event.late for event in trace.lane("0", "provider")] == [False, False, True]
+    assert adapter.stragglers == [trace]
     assert adapter.stderr_tail.startswith("refused: the run run-2 is over")
 
 
 def test_what_comes_after_the_outcome_belongs_to_the_run_and_is_marked(start: Any) -> None:
     trace = play(start("calls-after-the-outcome"), "x", SCENARIO, "stream", timeout=PATIENCE)
     assert [event.late for event in trace.lane("0", "provider")] == [False, False, True]
+
+
+def test_the_id_of_a_refused_request_may_be_used_again(start: Any) -> None:
+    adapter = start("calls-twice-after-the-end")
+    trace = play(adapter, "x", SCENARIO, "stream", timeout=PATIENCE)
+    adapter.request("tick", {})
+    adapter.close()
+    assert adapter.stragglers == [trace, trace]
 
 
 def test_two_open_requests_with_one_id(start: Any) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from chaos import mini
+from chaos.playing import play
 from processor_conformance.connection import Adapter
 from processor_conformance.faults import AdapterFault
-from processor_conformance.player import play
 
 Json = Any
 JUNK: list[Json] = [

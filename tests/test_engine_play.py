@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from chaos.playing import play
 from processor_conformance import answers, peer
 from processor_conformance.connection import Adapter
 from processor_conformance.faults import AdapterFault, SuiteError
-from processor_conformance.player import play
 from processor_conformance.trace import Trace
 from processor_conformance.words import Lane
 

@@ -110,8 +110,30 @@ def changed(path: str, value: Json) -> Json:
     return scenario
 
 
-def test_a_scenario_fits_its_form() -> None:
-    assert schema.scenario_problem(SCENARIO) is None
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_scenario_fits_its_form(strict: bool) -> None:
+    assert schema.scenario_problem(SCENARIO, strict=strict) is None
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "problem"),
+    [
+        ("given/processors/counter/processOutputResults", [], "/given/processors/counter/processOutputResults is no"),
+        ("given/processors/counter/processInput", [{"retrun": 1}], "/given/processors/counter/processInput/0/retrun"),
+        (
+            "given/processors/counter/processInput",
+            [{"do": [{"op": "set", "att": "x", "value": 1}]}],
+            "/given/processors/counter/processInput/0/do/0: 'at' is missing",
+        ),
+        ("given/tools", {"look": {"execute": True}}, "/given/tools/look/execute is boolean, not array"),
+        ("given/inputProcessors", [1], "/given/inputProcessors/0 is integer, not string"),
+        ("run", [{"input": "x", "reading": [{"reed": 1}]}], "/run/0/reading/0: 'read' is missing"),
+        ("lens", {"work": ["processOutputResults"]}, "/lens/work/0 is 'processOutputResults', not one of"),
+        ("expect", [{"wrok": []}], "/expect/0/wrok is no member there; there may be work, client"),
+    ],
+)
+def test_the_structural_check_of_a_scenario_names_the_place(path: str, value: Json, problem: str) -> None:
+    assert (schema.scenario_problem(changed(path, value)) or "").startswith(problem)
 
 
 @pytest.mark.parametrize(
@@ -137,4 +159,4 @@ def test_a_scenario_fits_its_form() -> None:
     ],
 )
 def test_a_scenario_out_of_form_is_refused(path: str, value: Json) -> None:
-    assert schema.scenario_problem(changed(path, value)) is not None
+    assert schema.scenario_problem(changed(path, value), strict=True) is not None

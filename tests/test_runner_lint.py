@@ -39,7 +39,7 @@ def test_a_good_scenario_has_no_problem() -> None:
         ({"lens": {"chunks": ["finish"]}}, "its lens has no 'work'"),
         ({"run": [{"input": "x", "reading": [{"rest": True}]}]}, "'reading' is for mode stream only"),
         ({"run": [{"input": "x"}, {"input": "y"}]}, "it has 2 runs and 1 expectations"),
-        ({"model": 1}, "Additional properties are not allowed"),
+        ({"model": 1}, "/model is no member there"),
     ],
 )
 def test_refuses(members: Json, what: str) -> None:

@@ -30,6 +30,13 @@ def test_the_reference_has_the_hooks_of_the_table_in_the_same_arrays() -> None:
     }
 
 
+def test_a_lens_shows_every_event_of_the_table() -> None:
+    hooks, others = SCENARIO["$defs"]["lens"]["properties"]["work"]["items"]["anyOf"]
+    assert hooks == {"$ref": "#/$defs/hook"}
+    assert {*words.HOOKS, *others["enum"]} == set(words.WORK)
+    assert SCENARIO["$defs"]["lens"]["properties"]["provider"]["items"]["enum"] == list(words.PROVIDER)
+
+
 def test_a_scenario_is_for_the_revisions_and_modes_there_are() -> None:
     members = SCENARIO["properties"]
     assert members["revision"]["items"]["enum"] == list(words.REVISIONS)

@@ -9,11 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from . import schema
 from .faults import AdapterDidNotStart, AdapterFault, SuiteError
 from .peer import Peer
+from .trace import Trace
 from .words import PROTOCOL, REVISION, Json
+
+if TYPE_CHECKING:
+    from .notes import Notes
 
 GRACE = 5.0  # PROTOCOL.md section 5: after `shutdown` an adapter ends within five seconds
 
@@ -44,8 +49,8 @@ class Adapter:
         self.timeout = timeout
         self.strict = strict
         self.ended_by_itself = True
-        self.past_runs: set[str] = set()
-        self.stragglers: list[tuple[str, str]] = []  # (method, run): what still came for runs whose session was closed
+        self.past_runs: dict[str, tuple[Notes, str]] = {}  # by its name on the wire: where it is noted, and as what
+        self.stragglers: list[Trace] = []  # the plays for which something came when their session was closed
         self._env = env
         self._revision = revision
         self._peer: Peer | None = None
@@ -77,10 +82,10 @@ class Adapter:
         method: str,
         params: dict[str, Json],
         timeout: float | None = None,
-        arrived: Callable[[Json], None] | None = None,
+        on_result: Callable[[Json], None] | None = None,
     ) -> Json:
-        """The adapter's result; raises AdapterFault. `arrived` sees the result before any later message is read."""
-        return self.peer.request(method, params, timeout, arrived)
+        """The adapter's result; raises AdapterFault. `on_result` sees the result before any later message is read."""
+        return self.peer.request(method, params, timeout, on_result)
 
     @property
     def peer(self) -> Peer:

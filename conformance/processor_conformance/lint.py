@@ -37,7 +37,7 @@ def lint(scenarios: Sequence[Scenario], spec: dict[str, Rule]) -> list[str]:
 
 def _form(scenario: Scenario) -> Iterator[str]:
     """It is as schemas/scenario.json says."""
-    problem = schema.scenario_problem(scenario.raw)
+    problem = schema.scenario_problem(scenario.raw, strict=True)
     if problem:
         yield problem
 

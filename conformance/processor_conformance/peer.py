@@ -41,7 +41,7 @@ class Receiver(Protocol):
     def arrived(self, method: str, params: dict[str, Json]) -> Work | None:
         """Takes note of a message in order of arrival; for a request gives what makes its result."""
 
-    def answered(self) -> None:
+    def served(self) -> None:
         """The result of a job was sent."""
 
     def broken(self) -> None:
@@ -56,7 +56,7 @@ class _Nobody:
     def arrived(self, method: str, params: dict[str, Json]) -> Work | None:
         raise AdapterFault("breach", f"sent {method} although no session was ever opened")
 
-    def answered(self) -> None:
+    def served(self) -> None:
         pass
 
     def broken(self) -> None:
@@ -66,15 +66,15 @@ class _Nobody:
 class _Pending:
     """A request of ours that waits for its answer."""
 
-    __slots__ = ("answered", "arrived", "method", "result", "sent")
+    __slots__ = ("done", "method", "on_result", "result", "sent")
 
-    def __init__(self, method: str, arrived: Callable[[Json], None] | None) -> None:
+    def __init__(self, method: str, on_result: Callable[[Json], None] | None) -> None:
         self.method = method
-        self.arrived = arrived
+        self.on_result = on_result
         self.result: Json = None
         self.sent = time.monotonic()
-        self.answered = threading.Lock()  # held until answered: cheaper than an Event
-        self.answered.acquire()
+        self.done = threading.Lock()  # held until there is an answer: cheaper than an Event
+        self.done.acquire()
 
 
 class Peer:
@@ -104,10 +104,10 @@ class Peer:
         method: str,
         params: dict[str, Json],
         timeout: float | None = None,
-        arrived: Callable[[Json], None] | None = None,
+        on_result: Callable[[Json], None] | None = None,
     ) -> Json:
-        """The result; raises AdapterFault. `arrived` gets it on the reading thread, before any later message."""
-        pending = _Pending(method, arrived)
+        """The result; raises AdapterFault. `on_result` gets it on the reading thread, before any later message."""
+        pending = _Pending(method, on_result)
         self._outgoing(f"{method}.params", params)
         with self._lock:
             self._sent += 1
@@ -122,7 +122,7 @@ class Peer:
 
     def _await(self, pending: _Pending, timeout: float) -> None:
         left = timeout
-        while self.trouble is None and not pending.answered.acquire(timeout=max(left, 0.001)):
+        while self.trouble is None and not pending.done.acquire(timeout=max(left, 0.001)):
             left = self._patience(pending, timeout)
             if left <= 0:
                 self.fail(self._hung(pending, timeout))
@@ -197,7 +197,7 @@ class Peer:
         if name is not None and not isinstance(name, str):
             raise AdapterFault("breach", f"the id {name!r} is not a text")
         if "method" not in message:
-            return self._answered(name, message)
+            return self._on_answer(name, message)
         method, params = message["method"], message.get("params", {})
         kind, known = ("notification", NOTIFICATIONS) if name is None else ("request", REQUESTS)
         if not isinstance(method, str) or method not in known:
@@ -212,7 +212,7 @@ class Peer:
             workers = self._workers if work.waits else self._prompt
             workers.run(lambda: self._serve(name, method, work.job, receiver))
 
-    def _answered(self, name: str | None, message: dict[str, Json]) -> None:
+    def _on_answer(self, name: str | None, message: dict[str, Json]) -> None:
         pending = self._pending.get(name) if name is not None else None
         if name is None or pending is None:
             ours = name is not None and name[:1] == "r" and name[1:].isdigit() and 0 < int(name[1:]) <= self._sent
@@ -224,11 +224,11 @@ class Peer:
         if "result" not in message:
             raise AdapterFault("breach", f"answered {pending.method} with neither result nor error")
         self._check(f"{pending.method}.result", message["result"], f"the answer to {pending.method}")
-        if pending.arrived is not None:
-            pending.arrived(message["result"])
+        if pending.on_result is not None:
+            pending.on_result(message["result"])
         pending.result = message["result"]
         if self._pending.pop(name, None) is not None:  # it is still waited for
-            pending.answered.release()
+            pending.done.release()
 
     def _check(self, definition: str, value: Json, what: str) -> None:
         problem = schema.problem(definition, value, strict=self._strict)
@@ -241,11 +241,12 @@ class Peer:
         try:
             result = job()
         except Refusal as refusal:
+            self._theirs.discard(name)
             return self._send({"jsonrpc": "2.0", "id": name, "error": {"code": -32000, "message": str(refusal)}})
         self._outgoing(f"{method}.result", result)
-        self._theirs.discard(name)
+        self._theirs.discard(name)  # before it is sent: the adapter may use the id again at once
         self._send({"jsonrpc": "2.0", "id": name, "result": result})
-        receiver.answered()
+        receiver.served()
 
     def _outgoing(self, definition: str, value: Json) -> None:
         problem = schema.problem(definition, value, strict=True) if self._strict else None
@@ -271,7 +272,7 @@ class Peer:
                 self.trouble = trouble if isinstance(trouble, AdapterFault | SuiteError) else suite_error(trouble)
         while self._pending:
             with contextlib.suppress(KeyError):  # answered at this moment
-                self._pending.popitem()[1].answered.release()
+                self._pending.popitem()[1].done.release()
         self.receiver.broken()
 
     def close(self, grace: float) -> bool:

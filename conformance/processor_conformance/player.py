@@ -1,25 +1,26 @@
 """Plays one scenario against an adapter.
 
-Flows in: an adapter and a scenario in its raw JSON. Flows out: the `Trace` of everything that was seen, in the
-scenario's own words. Opens a session, makes the calls, lets `answers` play the other side, waits until all is quiet,
+Flows in: an adapter and an item. Flows out: the `Trace` of everything that was seen, in the scenario's own words. Opens
+a session, makes the calls, lets `answers` play the other side, waits until all is quiet,
 reads the store, closes the session.
 """
 
 from __future__ import annotations
 
-import itertools
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from . import opening
-from .answers import Answers, Run
+from .answers import Answers
+from .calls import Run
 from .connection import Adapter
 from .faults import AdapterFault, SuiteError
 from .peer import suite_error
 from .rename import Renaming
-from .scripts import Scripts
+from .scenario import Item
+from .scripts import READING, Scripts
 from .trace import Trace
 from .words import Json
 
@@ -28,17 +29,14 @@ LONGEST = 20  # times the timeout: the most that one play may take, however talk
 READ_COUNT = 100
 
 
-def play(
-    adapter: Adapter, scenario_id: str, scenario: dict[str, Json], mode: str, *, seed: int = 0, timeout: float = 10.0
-) -> Trace:
-    """The trace of the scenario in one mode; raises AdapterFault (with the trace so far) and SuiteError."""
+def play(adapter: Adapter, item: Item, *, seed: int = 0, timeout: float = 10.0) -> Trace:
+    """The trace of a scenario in one mode; raises AdapterFault (with the trace so far) and SuiteError."""
     adapter.start()
-    trace = Trace(scenario_id, mode)
+    trace = Trace(item.scenario.id, item.mode)
     peer = adapter.peer
     peer.patience_ends = time.monotonic() + LONGEST * timeout
     try:
-        renaming = Renaming(seed, opening.names(scenario["given"]))
-        playing = _Play(adapter, scenario, mode, renaming, trace, timeout)
+        playing = _Play(adapter, item, seed, trace, timeout)
         peer.receiver = playing.answers
         playing.whole()
     except AdapterFault as fault:
@@ -56,41 +54,29 @@ def play(
 class _Play:
     """The client's side of one play."""
 
-    def __init__(
-        self, adapter: Adapter, scenario: dict[str, Json], mode: str, renaming: Renaming, trace: Trace, timeout: float
-    ) -> None:
-        given = scenario["given"]
-        self.answers = Answers(adapter, Scripts(given), renaming, trace, timeout)
+    def __init__(self, adapter: Adapter, item: Item, seed: int, trace: Trace, timeout: float) -> None:
+        self._given = item.scenario.raw["given"]
+        self._renaming = Renaming(seed, opening.names(self._given))
         self._adapter = adapter
-        self._scenario = scenario
-        self._mode = mode
-        self._renaming = renaming
+        self._item = item
         self._trace = trace
         self._timeout = timeout
         self._session = adapter.fresh_name("session")
-        self._calls = list(zip(self._runs(given), scenario["run"], strict=True))
-        self.answers.runs = {run.wire: run for run, _ in self._calls}
-
-    def _runs(self, given: dict[str, Json]) -> list[Run]:
-        runs = []
-        for index, call in enumerate(self._scenario["run"]):
-            turns = call.get("model", given.get("model"))
-            if not turns:
-                raise SuiteError(f"the scenario gives the model of run {index} no turn")
-            runs.append(Run(str(call.get("name", index)), self._adapter.fresh_name("run"), turns))
-        return runs
+        self._runs = [
+            Run(name, adapter.fresh_name("run"), call.get("model", self._given.get("model", [])))
+            for name, call in zip(item.scenario.run_names, item.scenario.calls, strict=True)
+        ]
+        self.answers = Answers(adapter, self._runs, Scripts(self._given), self._renaming, trace, timeout)
 
     def whole(self) -> None:
         """The play from the first to the last message."""
-        agent = opening.agent(self._scenario["given"], self._renaming)
-        self._ask("session/open", {"session": self._session, "agent": agent})
-        for _, group in itertools.groupby(enumerate(self._calls), key=lambda one: one[1][1].get("together", (one[0],))):
-            self._start([one for _, one in group])
+        self._ask("session/open", {"session": self._session, "agent": opening.agent(self._given, self._renaming)})
+        for group in _together(zip(self._runs, self._item.scenario.calls, strict=True)):
+            self._start(group)
             self._settle()
-        for place in self._scenario.get("stored", []):
+        for place in self._item.scenario.stored:
             self._read_store(place["thread"], place["resource"])
-        self.answers.closed = True
-        self._adapter.past_runs.update(self.answers.runs)
+        self.answers.close()
         self._ask("session/close", {"session": self._session})
 
     def _start(self, group: list[tuple[Run, dict[str, Json]]]) -> None:
@@ -114,7 +100,7 @@ class _Play:
             self._adapter.peer.fail(error)
 
     def _run(self, run: Run, call: dict[str, Json]) -> None:
-        params = {"session": self._session, "run": run.wire, **opening.start(call, self._mode, self._renaming)}
+        params = {"session": self._session, "run": run.wire, **opening.start(call, self._item.mode, self._renaming)}
         result = self._ask("run/start", params, partial(self._started, run))
         for step in call.get("reading", []) if "opened" in result else []:
             for name, value in step.items():
@@ -122,9 +108,10 @@ class _Play:
 
     def _started(self, run: Run, result: dict[str, Json]) -> None:
         if "outcome" in result:
-            self.answers.note_outcome(run, result["outcome"])
+            self.answers.notes.outcome(run.name, result["outcome"])
+            run.over = True
         else:
-            self.answers.note(run, "client", "opened", {"opened": True})
+            self.answers.notes.opened(run.name)
 
     def _read(self, run: Run, name: str, value: Json) -> None:
         """One step of a scripted reader."""
@@ -144,7 +131,7 @@ class _Play:
         elif name == "wait":
             self.answers.gates.wait(value)
         else:
-            raise SuiteError(f"{name!r} is nothing a reader can do")
+            raise SuiteError(f"{name!r} is nothing a reader can do; write one of {', '.join(READING)}")
 
     def _read_chunks(self, run: Run, count: int) -> bool:
         """Reads up to `count` chunks; says whether that was the end."""
@@ -156,23 +143,35 @@ class _Play:
 
     def _chunks(self, run: Run, result: dict[str, Json]) -> None:
         for chunk in result["chunks"]:
-            self.answers.note_chunk(run, chunk)
+            self.answers.notes.message(run.name, "stream/chunk", {"chunk": chunk}, late=run.over)
         run.over = run.over or result["done"]
 
     def _settle(self) -> None:
         """Returns when nothing more comes: no call is open, and two ticks in a row bring nothing."""
         quiet = 0
         while quiet < QUIET_TICKS:
-            self.answers.wait_until_all_answered()
+            self.answers.wait_until_all_served()
             before = self.answers.arrivals
             self._ask("tick", {})
             quiet = quiet + 1 if self.answers.arrivals == before else 0
-        self.answers.wait_until_all_answered()
+        self.answers.wait_until_all_served()
 
     def _read_store(self, thread: str, resource: str) -> None:
         place = self._renaming.to_wire({"thread": thread, "resource": resource})
         result = self._ask("storage/read", {"session": self._session, **place})
         self._trace.stored[thread, resource] = self._renaming.from_wire(result["messages"])
 
-    def _ask(self, method: str, params: dict[str, Json], arrived: Callable[[Json], None] | None = None) -> Json:
-        return self._adapter.peer.request(method, params, self._timeout, arrived)
+    def _ask(self, method: str, params: dict[str, Json], on_result: Callable[[Json], None] | None = None) -> Json:
+        return self._adapter.peer.request(method, params, self._timeout, on_result)
+
+
+def _together(calls: Iterable[tuple[Run, dict[str, Json]]]) -> Iterator[list[tuple[Run, dict[str, Json]]]]:
+    """The calls in groups: those next to each other with one `together` start at once, every other one alone."""
+    group: list[tuple[Run, dict[str, Json]]] = []
+    for run, call in calls:
+        if group and (call.get("together") is None or call.get("together") != group[-1][1].get("together")):
+            yield group
+            group = []
+        group.append((run, call))
+    if group:
+        yield group

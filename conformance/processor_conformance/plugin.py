@@ -133,10 +133,7 @@ class Suite:
             if undeclared:
                 self.missing |= undeclared
                 return Result(item, "unsupported", message=f"needs {', '.join(sorted(undeclared))}")
-            trace = player.play(
-                self.adapter, item.scenario.id, item.scenario.raw, item.mode,
-                seed=self.settings.seed, timeout=self.settings.timeout,
-            )  # fmt: skip
+            trace = player.play(self.adapter, item, seed=self.settings.seed, timeout=self.settings.timeout)
             result = judge(item, trace, self.known.of(item))
             if self.settings.update:
                 self._note(result, trace)

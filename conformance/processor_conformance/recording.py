@@ -99,7 +99,7 @@ def _played(adapter: Adapter, items: Iterable[Item], timeout: float) -> Iterator
     for item in items:
         hello = adapter.start()
         if item.scenario.capabilities(item.mode) <= hello.capabilities:
-            trace = player.play(adapter, item.scenario.id, item.scenario.raw, item.mode, seed=0, timeout=timeout)
+            trace = player.play(adapter, item, seed=0, timeout=timeout)
             yield item, line(item.scenario, trace)
 
 

@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from . import locate
+from . import locate, schema
+from .faults import SuiteError
 from .spec import family_order
 from .words import ARRAYS, MODES, REVISIONS, Json
 
 OVERRIDES = {*ARRAYS, "maxProcessorRetries", "maxSteps"}
 
 
-class ScenarioError(ValueError):
-    """A scenario file that cannot be read: a bug of the suite."""
+class ScenarioError(SuiteError):
+    """A scenario file that is not in its form: nobody is judged by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,27 @@ class Item:
         return f"{self.scenario.id}[{self.mode}]"
 
 
-def load_all(root: Path | None = None) -> list[Scenario]:
-    """Every scenario below `root` (default: the suite's own), by rule, number and name."""
+def load_all(root: Path | None = None, *, check: bool = True) -> list[Scenario]:
+    """Every scenario below `root` (default: the suite's own), by rule, number and name.
+
+    Raises ScenarioError where some are not in their form; `check` false leaves that to who reads them.
+    """
     root = root or locate.find("fixtures/scenarios")
-    return sorted(
+    found = sorted(
         (load(path) for path in root.glob("*/*.json")),
         key=lambda scenario: (family_order(scenario.id), natural(scenario.id)),
     )
+    if check:
+        _check(found)
+    return found
+
+
+def _check(scenarios: Iterable[Scenario]) -> None:
+    problems = [f"{one.id}: {found}" for one in scenarios if (found := schema.scenario_problem(one.raw))]
+    if problems:
+        raise ScenarioError(
+            "\n  ".join(["these scenarios are not in the form that fixtures/scenarios/README.md gives:", *problems])
+        )
 
 
 def load(path: Path) -> Scenario:

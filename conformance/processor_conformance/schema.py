@@ -1,9 +1,9 @@
 """Checks messages and scenarios against the JSON Schemas in `schemas/`.
 
 Flows in: the name of a definition and a value. Flows out: None, or one line that says where the value is wrong and
-how. Always on is a small structural check (members that must be there, types and enumerations of members), driven by
-the same document and without a third-party package; the full check needs `jsonschema` and costs more than a round
-trip, so it is asked for.
+how. Always on is a small structural check (types, enumerations, members that must be there; in scenarios also members
+that must not), driven by the same document and without a third-party package; the full check needs `jsonschema` and
+costs more than a round trip, so it is asked for.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ TYPES: dict[str, tuple[type, ...]] = {
 
 def problem(definition: str, value: Json, *, strict: bool = False) -> str | None:
     """What is wrong with a message's `<method>.params` or `<method>.result`, or None."""
-    return _structural(definition)(value, "") or (_full("protocol", definition)(value) if strict else None)
+    return _structural("protocol", definition)(value, "") or (_full("protocol", definition)(value) if strict else None)
 
 
-def scenario_problem(scenario: Json) -> str | None:
-    """What is wrong with the form of a scenario, or None (the full check)."""
-    return _full("scenario", None)(scenario)
+def scenario_problem(scenario: Json, *, strict: bool = False) -> str | None:
+    """What is wrong with the form of a scenario, or None."""
+    return _structural("scenario", None)(scenario, "") or (_full("scenario", None)(scenario) if strict else None)
 
 
 @functools.cache
@@ -52,15 +52,17 @@ def capabilities() -> frozenset[str]:
 
 
 @functools.cache
-def _structural(definition: str) -> Check:
-    """The small check of one definition: types, enumerations and members that must be there, at any depth."""
-    return _compiled(document("protocol")["$defs"][definition]) or (lambda value, at: None)
+def _structural(name: str, definition: str | None) -> Check:
+    """The small check of a document, or of one definition in it, at any depth."""
+    whole = document(name)
+    return _compiled(whole["$defs"][definition] if definition else whole, name) or (lambda value, at: None)
 
 
-def _compiled(schema: Json) -> Check | None:
+def _compiled(schema: Json, name: str) -> Check | None:
     """A check of a value at a place, or None where any value will do."""
-    schema = _resolved(schema)
-    checks = [part for part in (_typed(schema), _required(schema), _members(schema), _items(schema)) if part]
+    schema = _resolved(schema, name)
+    parts = (_typed(schema), _required(schema), _members(schema, name), _items(schema, name), _either(schema, name))
+    checks = [part for part in parts if part]
     if not checks:
         return None
     return lambda value, at: next((found for found in (check(value, at) for check in checks) if found), None)
@@ -69,16 +71,16 @@ def _compiled(schema: Json) -> Check | None:
 def _typed(schema: Json) -> Check | None:
     names = [schema["type"]] if isinstance(schema.get("type"), str) else schema.get("type", [])
     types = tuple(kind for name in names for kind in TYPES[name])
-    allowed = schema.get("enum")
+    allowed = [schema["const"]] if "const" in schema else schema.get("enum")
 
     def check(value: Json, at: str) -> str | None:
-        if not _is(value, types):
+        if types and not _is(value, types):
             return f"{at or '/'} is {_kind(value)}, not {' or '.join(names)}"
         if allowed and value not in allowed:
-            return f"{at} is {value!r}, not one of {', '.join(map(repr, allowed))}"
+            return f"{at} is {value!r}, not {'one of ' if len(allowed) > 1 else ''}{', '.join(map(repr, allowed))}"
         return None
 
-    return check if types else None
+    return check if types or allowed else None
 
 
 def _required(schema: Json) -> Check | None:
@@ -97,22 +99,55 @@ def _required(schema: Json) -> Check | None:
     return check if required or either else None
 
 
-def _members(schema: Json) -> Check | None:
-    members = {key: _compiled(member) for key, member in schema.get("properties", {}).items()}
-    checked = [(key, member) for key, member in members.items() if member]
+def _members(schema: Json, name: str) -> Check | None:
+    members = {key: _compiled(member, name) for key, member in schema.get("properties", {}).items()}
+    others = schema.get("additionalProperties", True)
+    other = _compiled(others, name) if isinstance(others, dict) else None
+    if other is None and others is not False and not any(members.values()):
+        return None
 
     def check(value: Json, at: str) -> str | None:
-        for key, member in checked:
-            found = member(value[key], f"{at}/{key}") if isinstance(value, dict) and key in value else None
+        for key in value if isinstance(value, dict) else ():
+            if key not in members and others is False:
+                return f"{at}/{key} is no member there; there may be {', '.join(members)}"
+            member = members.get(key, other)
+            found = member(value[key], f"{at}/{key}") if member else None
             if found:
                 return found
         return None
 
-    return check if checked else None
+    return check
 
 
-def _items(schema: Json) -> Check | None:
-    item = _compiled(schema["items"]) if "items" in schema else None
+def _either(schema: Json, name: str) -> Check | None:
+    """One of several forms: where none fits, what is wrong is said of the one that fits farthest."""
+    forms = [_resolved(form, name) for key in ("anyOf", "oneOf") for form in schema.get(key, ())]
+    checks = [(form, one) for form in forms if (one := _compiled(form, name))]
+    if len(checks) < len(forms) or any(form.keys() == {"required"} for form in forms):
+        return None
+
+    def check(value: Json, at: str) -> str | None:
+        meant = [one for form, one in checks if _means(form, value)] or [one for _, one in checks]
+        found = [one(value, at) for one in meant]
+        return None if None in found else max((one for one in found if one), key=_depth)
+
+    return check if checks else None
+
+
+def _means(form: Json, value: Json) -> bool:
+    """Whether the value says that it is of this form: it has the constant, or the member, that tells it apart."""
+    constants = [(key, member["const"]) for key, member in form.get("properties", {}).items() if "const" in member]
+    needed = [key for key in form.get("required", ()) if key not in dict(constants)]
+    has = isinstance(value, dict) and all(value.get(key) == constant for key, constant in constants)
+    return bool(has and (constants or any(key in value for key in needed)))
+
+
+def _depth(problem: str) -> int:
+    return problem.partition(" ")[0].count("/")
+
+
+def _items(schema: Json, name: str) -> Check | None:
+    item = _compiled(schema["items"], name) if "items" in schema else None
 
     def check(value: Json, at: str) -> str | None:
         each = enumerate(value) if isinstance(value, list) and item else ()
@@ -121,11 +156,11 @@ def _items(schema: Json) -> Check | None:
     return check if item else None
 
 
-def _resolved(schema: Json) -> Json:
+def _resolved(schema: Json, name: str) -> Json:
     target = schema.get("$ref")
     if target is None:
         return schema
-    return _resolved(document("protocol")["$defs"][target.removeprefix("#/$defs/").replace("~1", "/")])
+    return _resolved(document(name)["$defs"][target.removeprefix("#/$defs/").replace("~1", "/")], name)
 
 
 def _is(value: Json, types: tuple[type, ...]) -> bool:

@@ -20,6 +20,7 @@ from .words import ARRAYS, HOOKS, STORE, UNDEFINED, Json
 NEUTRAL: dict[str, Json] = {"processOutputStream": {"$ref": "part"}, "tool": {"ok": True}}
 # Members of a clause's `do` that are no operations of the protocol: the runner does them between operations.
 STEPS = ("open", "wait", "cancel", "close")
+READING = ("read", "rest", "result", "close", "cancel", "open", "wait")  # what a scripted reader does
 
 
 @dataclass(slots=True)

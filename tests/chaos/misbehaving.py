@@ -5,6 +5,7 @@ Every class below is one way, called by its name in kebab case; all but the way 
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -256,11 +257,16 @@ class LeavesOutTokens(mini.Mini):
         return self.ask("tool/call", run=run.name, handle="h", tool="look", toolCallId="c", args={})
 
 
-class WantsTokensToBeNumbers(mini.Mini):
+class LeavesAHandleEmpty(mini.Mini):
     """Only the full check sees it."""
 
-    def token(self, thing: Json) -> Json:
-        return 7
+    asked = False
+
+    def step(self, run: mini.Run) -> Json:
+        if not self.asked:
+            self.asked = True
+            self.ask("tool/call", run=run.name, handle="", tool="look", toolCallId="c", args={}, tokens={})
+        return super().step(run)
 
 
 class ReadsTooLittle(mini.Mini):
@@ -326,6 +332,22 @@ class CallsAfterTheEnd(mini.Mini):
             self.ask("model/call", run=run.name, **LATE)
         except mini.Failed as failed:
             sys.stderr.write(f"refused: {failed}\n")
+
+
+class CallsTwiceAfterTheEnd(CallsAfterTheEnd):
+    """Two calls when the session is closed, one after the other, with one id."""
+
+    def after(self, run: mini.Run) -> None:
+        names = self.names
+        for _ in range(2):
+            self.names = itertools.repeat(0)  # type: ignore[assignment]
+            super().after(run)
+        self.names = names
+
+    def session_close(self, params: Json) -> Json:
+        for run in self.runs.values():
+            self.after(run)
+        return {}
 
 
 class CallsAfterTheOutcome(mini.Mini):

@@ -39,7 +39,7 @@ def play(mutant: Mutant, items: Sequence[Item]) -> list[Result]:
         adapter.start()
         for item in items:
             try:
-                trace = player.play(adapter, item.scenario.id, item.scenario.raw, item.mode, seed=0, timeout=PATIENCE)
+                trace = player.play(adapter, item, seed=0, timeout=PATIENCE)
                 crash = crashed(trace)
                 results.append(Result(item, "adapter-fault", message=crash) if crash else judge(item, trace))
             except AdapterFault as fault:
