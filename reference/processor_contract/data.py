@@ -18,9 +18,6 @@ Prompt = list[dict[str, Any]]
 CONTROL_CHUNKS = frozenset({"start", "step-start", "step-finish", "finish", "error", "tripwire", "abort"})
 
 
-CONTAINERS = frozenset({dict, list})
-
-
 class Usage(TypedDict):
     """Tokens of one model call, or of all of a run."""
 
@@ -90,13 +87,12 @@ def clone(value: Any) -> Any:
     """A deep copy of a JSON value; anything that is no dict or list is shared."""
     if type(value) is dict:
         copied: Any = value.copy()
-        if not CONTAINERS.isdisjoint(map(type, value.values())):
-            for key, item in value.items():
-                if type(item) in CONTAINERS:
-                    copied[key] = clone(item)
+        for key, item in copied.items():
+            if type(item) is dict or type(item) is list:
+                copied[key] = clone(item)  # no key comes or goes: the dict may be changed while it is walked
         return copied
     if type(value) is list:
-        return value.copy() if CONTAINERS.isdisjoint(map(type, value)) else [clone(item) for item in value]
+        return [clone(item) if type(item) is dict or type(item) is list else item for item in value]
     return value
 
 

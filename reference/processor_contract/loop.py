@@ -167,9 +167,8 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
 def provided(run: Run, attempt: Attempt, request: ModelRequest) -> Generator[Chunk, None, None]:
     """The provider's own chunks, or the replayed ones (LLM-4)."""
     if attempt.replay is None:
-        yield from called(attempt.model, request, run.settings.model_retries, run.settings.clock)
-    else:
-        yield from attempt.replay
+        return called(attempt.model, request, run.settings.model_retries, run.settings.clock)
+    return (chunk for chunk in attempt.replay)
 
 
 def finished(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:

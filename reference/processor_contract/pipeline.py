@@ -143,13 +143,13 @@ def report(processor: Processor, tripwire: TripWire) -> None:
         callback(violation)
 
 
-def through_stream(run: Run, chunk: Chunk, **slate: Any) -> Chunk | None:
+def through_stream(run: Run, chunk: Chunk, writer: Writer | None = None) -> Chunk | None:
     """Passes a chunk through the whole processOutputStream chain (ORD-8, ORD-34); None where it was dropped."""
     if not run.plan["process_output_stream"]:
         run.check_cancelled()
         return chunk
     run.stream_parts.append(clone(chunk))  # STR-6: copies, as they were before the chain
-    slate["part"] = chunk
+    slate: Slate = {"part": chunk, "writer": writer or run.writer}
     passed: Chunk | None = call(run, "process_output_stream", slate)["part"]
     return passed
 

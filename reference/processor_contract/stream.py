@@ -69,7 +69,9 @@ class Stream:
         return self
 
     def __next__(self) -> Chunk:
-        return self._pull(self._chunks) if self._run.caller_signal is None else self._waited(self._pull)
+        if self._run.caller_signal is None:
+            return self._pull(self._chunks)
+        return self._waited(self._pull)
 
     def drain(self) -> None:
         """Reads the stream to its end and forgets the chunks."""

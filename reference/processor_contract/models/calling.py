@@ -18,8 +18,9 @@ LONGEST_PAUSE = 60.0
 
 
 def called(model: Model, request: ModelRequest, retries: int, clock: Clock) -> Generator[Chunk, None, None]:
-    """The chunks of a call that is repeated, at most `retries` times, while the provider says that it may succeed later
-    (ERR-33). Once a chunk has come it is not repeated. What the provider raises becomes CallFailed.
+    """Makes the call; returns the chunks of a call that is repeated, at most `retries` times, while the provider says
+    that it may succeed later (ERR-33). Once a chunk has come it is not repeated. What the provider raises becomes
+    CallFailed.
     """
     made = 0
     while True:
@@ -34,15 +35,15 @@ def called(model: Model, request: ModelRequest, retries: int, clock: Clock) -> G
         clock.sleep(pause(made), request.abort_signal)  # outside the handler: what comes next is not caused by it
         refuse_late(request)
         made += 1
-    if first is not None:
-        yield from followed(first, stream, request)
+    return followed(first, stream, request)
 
 
-def followed(first: Chunk, stream: Iterator[Chunk], request: ModelRequest) -> Generator[Chunk, None, None]:
+def followed(first: Chunk | None, stream: Iterator[Chunk], request: ModelRequest) -> Generator[Chunk, None, None]:
     """The chunks from the first on; the end of the attempt, whichever it is, closes the provider's stream (RES-14)."""
     try:
-        yield first
-        yield from stream
+        if first is not None:
+            yield first
+            yield from stream
     except Exception as error:
         refuse_late(request)
         raise CallFailed(error) from error
