@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -54,20 +55,21 @@ class AbortSignal:
         self.aborted = False
         self.reason: Any = None
         self._fired = threading.Event()
-        self._listeners: list[Callable[[Any], None]] = []
-        self._lock = threading.Lock()
+        self._listeners: dict[object, Callable[[Any], None]] = {}
+        self._lock = threading.RLock()
 
     def abort(self, reason: Any = None) -> None:
-        """Fires the signal; a second time does nothing."""
+        """Fires the signal; a second time does nothing. A listener that raises keeps no other from hearing of it."""
         with self._lock:
             if self.aborted:
                 return
             self.reason = reason
             self.aborted = True
-            listeners, self._listeners = self._listeners, []
+            listeners, self._listeners = self._listeners, {}
         self._fired.set()
-        for listener in listeners:
-            listener(reason)
+        for listener in listeners.values():
+            with contextlib.suppress(Exception):
+                listener(reason)
 
     def wait(self, timeout: float | None = None) -> bool:
         """Waits until the signal has fired, at most `timeout` seconds; says whether it has."""
@@ -75,17 +77,17 @@ class AbortSignal:
 
     def on_abort(self, listener: Callable[[Any], None]) -> Callable[[], None]:
         """Calls the listener with the reason once the signal fires (at once if it has); returns how to take it off."""
+        place = object()  # the same listener may stand here several times
         with self._lock:
             if not self.aborted:
-                self._listeners.append(listener)
-                return lambda: self._take_off(listener)
+                self._listeners[place] = listener
+                return lambda: self._take_off(place)
         listener(self.reason)
         return lambda: None
 
-    def _take_off(self, listener: Callable[[Any], None]) -> None:
+    def _take_off(self, place: object) -> None:
         with self._lock:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
+            self._listeners.pop(place, None)
 
 
 class Clock:

@@ -7,15 +7,26 @@ Messages, parts, chunks, prompts and steps are plain dicts: unknown keys survive
 from __future__ import annotations
 
 import json
+import math
 import uuid
 from datetime import datetime, timezone
 from typing import Any, TypedDict
 
+from .errors import InvalidMessage
+
+ROLES = ("user", "assistant", "system", "signal")
 Json = Any
 Part = dict[str, Any]
 Prompt = list[dict[str, Any]]
 
 CONTROL_CHUNKS = frozenset({"start", "step-start", "step-finish", "finish", "error", "tripwire", "abort"})
+NEEDED = {  # the texts without which a chunk cannot be understood
+    "text-delta": ("text",),
+    "reasoning-delta": ("text",),
+    "tool-call": ("toolCallId", "toolName"),
+    "tool-result": ("toolCallId", "toolName"),
+}
+LEAVES = frozenset({str, int, float, bool, type(None)})
 
 
 class Usage(TypedDict):
@@ -84,21 +95,21 @@ class RunSummary(TypedDict):
 
 
 def clone(value: Any) -> Any:
-    """A deep copy of a JSON value; anything that is no dict or list is shared."""
-    if type(value) is dict:
-        copied: Any = value.copy()
+    """A deep copy of a JSON value, in plain dicts and lists; anything that is no dict or list is shared."""
+    if isinstance(value, dict):
+        copied: Any = dict(value)
         for key, item in copied.items():
-            if type(item) is dict or type(item) is list:
+            if type(item) not in LEAVES:
                 copied[key] = clone(item)  # no key comes or goes: the dict may be changed while it is walked
         return copied
-    if type(value) is list:
-        return [clone(item) if type(item) is dict or type(item) is list else item for item in value]
+    if isinstance(value, list):
+        return [item if type(item) in LEAVES else clone(item) for item in value]
     return value
 
 
 def jsonable(value: Any) -> Any:
-    """A copy that JSON can hold: cycles become a marker text, dates ISO text; what JSON cannot hold is dropped
-    (TOOL-4).
+    """A copy that JSON can hold: cycles become a marker text, dates ISO text, numbers that are none become null; what
+    JSON cannot hold is dropped (TOOL-4).
     """
     return _jsonable(value, ())
 
@@ -107,8 +118,10 @@ _DROP = object()
 
 
 def _jsonable(value: Any, above: tuple[int, ...]) -> Any:
-    if value is None or isinstance(value, (str, bool, int, float)):
+    if value is None or isinstance(value, (str, bool, int)):
         return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
     if id(value) in above:
         return "[Circular]"
     above = (*above, id(value))
@@ -138,18 +151,76 @@ def now() -> str:
     return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
+def check_message(message: Any) -> None:
+    """Raises `InvalidMessage` unless it has a known role, structured content and a text as id, if any (MSG-7)."""
+    if not isinstance(message, dict):
+        raise InvalidMessage(f"a message is {type(message).__name__}; use a dict with role and content", "MSG-7")
+    name = f"message {message.get('id', '(without id)')!r}"
+    if message.get("role") not in ROLES:
+        raise InvalidMessage(f"{name} has role {message.get('role')!r}; use one of {', '.join(ROLES)}", "MSG-7")
+    if not isinstance(message.get("id"), (str, type(None))):
+        raise InvalidMessage(f"{name} has an id that is no text; use a text, or none to be given one", "MSG-7")
+    content = message.get("content")
+    if message["role"] == "system" and isinstance(content, str):
+        return
+    if not isinstance(content, dict):
+        found = "no content" if content is None else f"content of type {type(content).__name__}"
+        raise InvalidMessage(f"{name} has {found}; use {{'format': 2, 'parts': [...]}}", "MSG-7")
+    parts = content.get("parts", [])
+    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+        raise InvalidMessage(f"{name} has parts that are no list of dicts", "MSG-7")
+    for part in parts:
+        if part.get("type") == "text" and not isinstance(part.get("text"), (str, type(None))):
+            raise InvalidMessage(f"{name} has a text part whose text is {type(part['text']).__name__}", "MSG-7")
+        if part.get("type") == "tool-invocation" and not isinstance(part.get("toolInvocation"), dict):
+            raise InvalidMessage(f"{name} has a tool-invocation part without toolInvocation", "MSG-7")
+
+
+def system_message(message: Any) -> dict[str, Any]:
+    """A system message `{"role": "system", "content": text}` made of a text, of one like it, or of a message."""
+    if isinstance(message, str):
+        return {"role": "system", "content": message}
+    check_message(message)
+    content = message["content"]
+    if isinstance(content, dict):
+        content = joined_text(content.get("parts", [])) or content.get("content", "")
+    return {**{key: value for key, value in message.items() if key != "content"}, "role": "system", "content": content}
+
+
+def fault_of(chunk: Any) -> str | None:
+    """What keeps a value from being a chunk, as the end of a sentence about it; None for a good one."""
+    kind = chunk.get("type") if isinstance(chunk, dict) else None
+    if not isinstance(kind, str):
+        return "has no type; give it a text as type"
+    payload = chunk.get("payload")
+    if not isinstance(payload, dict):
+        return None if kind.startswith("data-") else f"is of type {kind!r} and has no payload; give it a dict"
+    for key in NEEDED.get(kind, ()):
+        if not isinstance(payload.get(key), str):
+            return f"is of type {kind!r} and has no {key!r} in its payload; give it a text there"
+    return None
+
+
+def without_parts(message: Message, unwanted: set[int]) -> Message:
+    """A shallow copy of a message, without some of its parts."""
+    content = message["content"]
+    parts = [part for part in content.get("parts", []) if id(part) not in unwanted]
+    copied: Any = {**message, "content": {**content, "parts": parts}}
+    return copied  # type: ignore[no-any-return]
+
+
 def text_of(message: Message) -> str:
     """The text of a message: its text parts joined, or its flattened content where it has no parts."""
     content = message["content"]
     parts = content.get("parts")
     if parts:
         return joined_text(parts)
-    return content.get("content", "")
+    return content.get("content") or ""
 
 
 def joined_text(parts: list[Part]) -> str:
     """All text parts, joined without a separator."""
-    return "".join(part["text"] for part in parts if part.get("type") == "text")
+    return "".join([part.get("text") or "" for part in parts if part.get("type") == "text"])
 
 
 def no_usage() -> Usage:

@@ -73,6 +73,10 @@ def _summary(run: Run, slate: Slate) -> None:
     slate["result"] = run.summary()
 
 
+def _kind(run: Run, slate: Slate) -> None:
+    slate["kind"] = slate["part"]["type"]  # STR-4: a chunk may be edited in place
+
+
 def _wants_no_data(link: Link, slate: Slate) -> bool:
     return slate["part"]["type"].startswith("data-") and not link.wants_data  # DAT-3
 
@@ -111,6 +115,7 @@ HOOKS: dict[str, Hook] = {
         args=OutputStreamArgs,
         array="output",
         returns=returns.chunk,
+        derive=_kind,
         skips=_wants_no_data,
     ),
     "process_llm_response": Hook(

@@ -121,8 +121,7 @@ def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
     request = ask(run, attempt)
     yield from run.outgoing()
     yield from passed(run, run.chunk("step-start", {}))  # ORD-17
-    attempt.begun = True
-    attempt.response_before = run.message_list.response_state(deep=bool(run.settings.max_retries))
+    run.provider_called()
     yield from answer(run, attempt, request)
     examine(run, attempt)  # ORD-9, ORD-10; not after a failed call (ORD-36)
     yield from run.outgoing()

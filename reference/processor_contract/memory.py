@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .data import clone
+from .errors import InvalidAgent
 from .processor import InputArgs, OutputResultArgs, Processor
 from .storage import Storage
 
@@ -23,6 +24,10 @@ class Memory:
     storage: Storage
     last_messages: int | None = 10
     read_only: bool = False
+
+    def __post_init__(self) -> None:
+        if self.last_messages is not None and self.last_messages < 0:
+            raise InvalidAgent(f"last_messages is {self.last_messages}; use a number from 0, or None for all", "PER-19")
 
 
 class MessageHistory(Processor):

@@ -6,15 +6,15 @@ Flows in: messages (from the caller, the store, processors and the model). Flows
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
-from .data import Message, Part, clone, joined_text, new_id, now
+from .data import Message, Part, check_message, clone, joined_text, new_id, now, system_message, without_parts
 from .errors import InvalidMessage, WrongReturn
 
 Source = Literal["input", "response", "memory", "context"]
 Messages = str | Message | Iterable[Message]
 SOURCES = get_args(Source)
-ROLES = ("user", "assistant", "system", "signal")
 
 VIEWS: dict[str, tuple[str, ...]] = {
     "all": SOURCES,
@@ -58,11 +58,20 @@ class Views:
     remembered = property(lambda self: View(self._list.of(*VIEWS["remembered"])))
 
 
+@dataclass(slots=True)
+class ResponseState:
+    """What to set the response back to: its messages, live and as they were, and the order of all messages' ids."""
+
+    messages: list[tuple[Message, Message]] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)
+
+
 class MessageList:
     """The conversation of one run: messages in order, each with a source, and system messages apart from them.
 
     `input` and `response` messages are stored, `memory` and `context` ones are not (PER-1, PER-12, PER-13). The list
-    holds what it is given: whoever puts something in makes the copy (PER-25).
+    holds copies of what is added or returned, unless it is a message that the list already holds (PER-25): whoever
+    keeps a message to use it again shares nothing with the run.
     """
 
     def __init__(self, thread: str | None = None, resource: str | None = None, ids: Callable[[], str] = new_id) -> None:
@@ -72,6 +81,7 @@ class MessageList:
         self._new_id = ids
         self._messages: list[Message] = []
         self._source: dict[str, Source] = {}
+        self._former: dict[str, Source] = {}  # of messages that were taken out: one that is returned later keeps it
         self._joined: dict[str, str] = {}
         self._system: dict[str | None, list[dict[str, Any]]] = {None: []}
 
@@ -91,7 +101,11 @@ class MessageList:
 
     def live(self, *sources: str) -> list[Message]:
         """The same, as they stand, without bringing flattened or half-streamed texts up to date."""
-        return [message for message in self._messages if self._source[message["id"]] in sources]
+        try:
+            return [message for message in self._messages if self._source[message["id"]] in sources]
+        except KeyError:
+            self._follow_the_parts()  # says which one was broken
+            raise
 
     def everything(self) -> list[Message]:
         """All messages but system ones: history, context, input, response (MSG-1)."""
@@ -113,12 +127,19 @@ class MessageList:
 
     def _follow_the_parts(self) -> None:
         for message in self._messages:
-            content = message["content"]
-            if "content" in content:
-                joined = joined_text(content.get("parts", []))
-                if joined != self._joined[message["id"]]:
-                    self._joined[message["id"]] = joined
-                    content["content"] = joined  # PER-26: the flattened text follows the parts
+            try:
+                before, content = self._joined[message["id"]], message["content"]
+                if "content" in content:
+                    joined = joined_text(content.get("parts", []))
+                    if joined != before:
+                        self._joined[message["id"]] = joined
+                        content["content"] = joined  # PER-26: the flattened text follows the parts
+            except (LookupError, TypeError, AttributeError) as error:
+                raise InvalidMessage(
+                    f"the message {message!r:.99} was edited into something that is none; keep its id, content and "
+                    "parts, or take it out and add another",
+                    "MSG-7",
+                ) from error
 
     # -- changing --------------------------------------------------------------------------------------------------
 
@@ -134,23 +155,20 @@ class MessageList:
             if message["role"] == "system":
                 self.add_system(system_message(message))
                 continue
-            place = self._place_of(message["id"])
-            if place is None:
-                self._messages.append(message)
-            else:
-                self._messages[place] = message
-            self._note(message, source)
+            self._put(message, source)
 
     def remember(self, messages: Sequence[Message]) -> None:
         """Puts recalled messages before everything else; ids the list already has stay as they are (PER-19)."""
-        recalled = [message for message in messages if message["id"] not in self._source]
+        recalled = [self._checked(message) for message in messages if message["id"] not in self._source]
         self._messages[:0] = recalled
         for message in recalled:
-            self._note(self._checked(message), "memory")
+            self._note(message, "memory")
 
     def remove_by_ids(self, ids: Iterable[str]) -> list[Message]:
         """Takes the messages with these ids out and returns them; unknown ids are ignored."""
         unwanted = set(ids)
+        if self.before_reading is not None:
+            self.before_reading()
         removed = [message for message in self._messages if message["id"] in unwanted]
         self._messages = [message for message in self._messages if message["id"] not in unwanted]
         for message in removed:
@@ -165,14 +183,15 @@ class MessageList:
         """Sets state and result of the tool invocation that has the part's `toolCallId`, keeping its args (TOOL-2,
         PER-17).
 
-        `part` is `{"type": "tool-invocation", "toolInvocation": {toolCallId, state, result, ...}}`. Says whether there
-        was one.
+        `part` is `{"type": "tool-invocation", "toolInvocation": {toolCallId, state, result, ...}}`; a result without a
+        state makes the state `result`. Says whether there was one.
         """
         update = part["toolInvocation"]
         found = self.find_invocation(update["toolCallId"])
         if found is None:
             return False
-        found["toolInvocation"].update({key: value for key, value in update.items() if key != "args"})
+        state = {"state": "result"} if "result" in update else {}
+        found["toolInvocation"].update({**state, **{key: clone(update[key]) for key in update if key != "args"}})
         return True
 
     def find_invocation(self, tool_call_id: str) -> Part | None:
@@ -187,9 +206,10 @@ class MessageList:
     def reconcile(self, view: Sequence[Message], returned: Sequence[Message], source: Source) -> None:
         """Makes the list say what a hook returned for its view of it (MSG-4), as if the hook had changed it (PER-6).
 
-        Ids missing from `returned` are removed (PER-5), known ids replaced, new ones added with `source` behind their
-        predecessor. Messages outside the view never move; only a changed order puts the returned ones together, at the
-        view's first place. Raises `InvalidMessage`, `WrongReturn` for an id that comes twice.
+        `view` is what the hook was given. Ids missing from `returned` are removed (PER-5), known ids replaced, new ones
+        added with `source` behind their predecessor. Messages outside the view never move; only a changed order puts
+        the returned ones together, at the view's first place. Raises `InvalidMessage`, `WrongReturn` for an id that
+        comes twice.
         """
         messages = self._as_messages(returned)
         for system in [message for message in messages if message["role"] == "system"]:
@@ -199,16 +219,15 @@ class MessageList:
         if len(set(ids)) != len(ids):
             twice = next(one for one in ids if ids.count(one) > 1)
             raise WrongReturn(f"message id {twice!r} was returned twice; give each message an id of its own", "MSG-5")
-        seen = [message["id"] for message in view]
-        by_id = {message["id"]: message for message in messages}
+        seen = [message["id"] for message in view if message["id"] in self._source]
         elsewhere = set(self._source) - set(seen)
-        for place, message in enumerate(self._messages):
-            if message["id"] in elsewhere and message["id"] in by_id:
-                self._replace(place, by_id[message["id"]])
+        for message in messages:
+            if message["id"] in elsewhere:
+                self._put(message, self._source[message["id"]])
         placed = [message for message in messages if message["id"] not in elsewhere]
         self._place(seen, placed)
         for message in placed:
-            self._note(message, self._source.get(message["id"], source))
+            self._note(message, self._source.get(message["id"]) or self._former.get(message["id"], source))
 
     def _place(self, seen: list[str], placed: list[Message]) -> None:
         """Lays out the returned messages among those outside the view."""
@@ -235,9 +254,13 @@ class MessageList:
             before = sum(1 for message in self._messages[:first] if message["id"] not in in_view)
             self._messages = outside[:before] + placed + outside[before:]
 
-    def _replace(self, place: int, message: Message) -> None:
-        self._messages[place] = message
-        self._note(message, self._source[message["id"]])
+    def _put(self, message: Message, source: Source) -> None:
+        place = self._place_of(message["id"])
+        if place is None:
+            self._messages.append(message)
+        else:
+            self._messages[place] = message
+        self._note(message, source)
 
     # -- system messages -------------------------------------------------------------------------------------------
 
@@ -276,29 +299,35 @@ class MessageList:
             last = self._messages[-1]
             if last["role"] == "assistant" and self._source[last["id"]] == "response":
                 return last
-        message: Message = {"role": "assistant", "content": {"format": 2, "parts": [], "content": ""}}
-        self.add([message], "response")
-        return message
+        return self.response_message(self._new_id())
 
     def response_message(self, message_id: str) -> Message:
         """The assistant message with this id; an unknown id opens a new one (DAT-6)."""
         place = self._place_of(message_id)
         if place is not None:
-            return self._messages[place]
+            known = self._messages[place]
+            if known["role"] != "assistant":
+                raise WrongReturn(f"message {message_id!r} is no assistant's; name one, or a new id", "DAT-6")
+            return known
         message: Message = {"id": message_id, "role": "assistant", "content": {"format": 2, "parts": [], "content": ""}}
-        self.add([message], "response")
+        self._put(self._checked(message), "response")
         return message
 
-    def response_state(self, *, deep: bool) -> list[tuple[Message, Message]]:
-        """The response messages as they are now, to set them back to; not deep: only what is added since can be
-        undone.
+    def response_state(self, *, deep: bool, without: Sequence[Part] = ()) -> ResponseState:
+        """The response messages as they are now, but for the parts `without`, to set them back to; not deep: only what
+        is added since can be undone.
         """
-        return [(message, clone(message) if deep else _shallow(message)) for message in self.response()]
+        unwanted = {id(part) for part in without}
+        state = ResponseState(order=[message["id"] for message in self._messages])
+        for message in self.response():
+            was = without_parts(message, unwanted)
+            state.messages.append((message, clone(was) if deep else was))
+        return state
 
-    def reset_response(self, state: list[tuple[Message, Message]]) -> None:
+    def reset_response(self, state: ResponseState) -> None:
         """Sets the response back: what was added since goes, what was changed or removed is as it was (RTY-4)."""
-        before = {live["id"]: (live, was) for live, was in state}
-        self.remove_by_ids([message["id"] for message in self.response() if message["id"] not in before])
+        before = {was["id"]: (live, was) for live, was in state.messages}
+        self.remove_by_ids([message["id"] for message in self.live("response") if message["id"] not in before])
         for live, was in before.values():
             for key in set(live) - set(was):
                 del live[key]  # type: ignore[misc]
@@ -306,7 +335,7 @@ class MessageList:
             self._joined.pop(live["id"], None)
             place = self._place_of(live["id"])
             if place is None:
-                self._messages.append(live)
+                self._messages.insert(self._place_behind(state.order[: state.order.index(live["id"])]), live)
             else:
                 self._messages[place] = live
             self._note(live, "response")
@@ -318,61 +347,43 @@ class MessageList:
             return None
         return next(at for at, message in enumerate(self._messages) if message["id"] == message_id)
 
+    def _place_behind(self, ids: Sequence[str]) -> int:
+        """The place behind the last of these that the list still has; the first place if it has none."""
+        last = next((one for one in reversed(ids) if one in self._source), None)
+        place = None if last is None else self._place_of(last)
+        return 0 if place is None else place + 1
+
     def _note(self, message: Message, source: Source) -> None:
         self._source[message["id"]] = source
         if message["id"] not in self._joined:  # a message put in the place of another has to follow its own parts
             self._joined[message["id"]] = joined_text(message["content"].get("parts", []))
 
     def _forget(self, message_id: str) -> None:
-        del self._source[message_id], self._joined[message_id]
+        self._former[message_id] = self._source.pop(message_id)
+        del self._joined[message_id]
 
     def _as_messages(self, messages: Messages) -> list[Message]:
         if isinstance(messages, str):
             parts: list[Part] = [{"type": "text", "text": messages}]
             return [self._checked({"role": "user", "content": {"format": 2, "parts": parts, "content": messages}})]
         several: Any = [messages] if isinstance(messages, dict) else messages
-        return [self._checked(message) for message in several]
+        if not isinstance(several, Iterable):
+            raise InvalidMessage(f"{type(several).__name__} is no message; give a text, a message or several", "MSG-7")
+        own = {id(message) for message in self._messages}
+        return [self._checked(one if id(one) in own else clone(one)) for one in several]
 
     def _checked(self, message: Message) -> Message:
         """The same message, complete: with an id, a date and its thread. Raises `InvalidMessage`, naming it."""
         check_message(message)
         if message["role"] == "system":
             return message
-        message.setdefault("id", self._new_id())
+        if not message.get("id"):
+            message["id"] = self._new_id()
         message.setdefault("createdAt", now())
         for key, value in (("threadId", self.thread), ("resourceId", self.resource)):
             if value is not None:
                 message.setdefault(key, value)  # type: ignore[misc]
         return message
-
-
-def check_message(message: Any) -> None:
-    """Raises `InvalidMessage` unless it has a known role and structured content (MSG-7)."""
-    if not isinstance(message, dict):
-        raise InvalidMessage(f"a message is {type(message).__name__}; use a dict with role and content", "MSG-7")
-    name = f"message {message.get('id', '(without id)')!r}"
-    if message.get("role") not in ROLES:
-        raise InvalidMessage(f"{name} has role {message.get('role')!r}; use one of {', '.join(ROLES)}", "MSG-7")
-    content = message.get("content")
-    if message["role"] == "system" and isinstance(content, str):
-        return
-    if not isinstance(content, dict):
-        found = "no content" if content is None else f"content of type {type(content).__name__}"
-        raise InvalidMessage(f"{name} has {found}; use {{'format': 2, 'parts': [...]}}", "MSG-7")
-    parts = content.get("parts", [])
-    if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
-        raise InvalidMessage(f"{name} has parts that are no list of dicts", "MSG-7")
-
-
-def system_message(message: Any) -> dict[str, Any]:
-    """A system message `{"role": "system", "content": text}` made of a text, of one like it, or of a message."""
-    if isinstance(message, str):
-        return {"role": "system", "content": message}
-    check_message(message)
-    content = message["content"]
-    if isinstance(content, dict):
-        content = joined_text(content.get("parts", [])) or content.get("content", "")
-    return {**{key: value for key, value in message.items() if key != "content"}, "role": "system", "content": content}
 
 
 def _followers(placed: list[Message], in_view: set[str]) -> dict[str | None, list[Message]]:
@@ -385,9 +396,3 @@ def _followers(placed: list[Message], in_view: set[str]) -> dict[str | None, lis
         else:
             followers.setdefault(predecessor, []).append(message)
     return followers
-
-
-def _shallow(message: Message) -> Message:
-    content = message["content"]
-    copied: Any = {**message, "content": {**content, "parts": list(content.get("parts", []))}}
-    return copied  # type: ignore[no-any-return]

@@ -94,7 +94,8 @@ def arguments(run: Run, link: Link, slate: Slate) -> HookArgs:
     if hook.derive is not None:
         hook.derive(run, slate)
     if hook.sees is not None:
-        slate["messages"] = hook.sees(run.message_list)  # MSG-2: a fresh array for each processor
+        link.seen = hook.sees(run.message_list)
+        slate["messages"] = link.seen.copy()  # MSG-2: a fresh array for each processor
         slate["system_messages"] = run.message_list.get_all_system_messages()
     values = link.constant.copy()
     for place, name in link.changing:

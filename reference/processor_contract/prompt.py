@@ -61,25 +61,25 @@ def _assistant(parts: Sequence[Part]) -> Prompt:
 def _call(invocation: dict[str, Any]) -> Part:
     return {
         "type": "tool-call",
-        "toolCallId": invocation["toolCallId"],
-        "toolName": invocation["toolName"],
+        "toolCallId": invocation.get("toolCallId"),
+        "toolName": invocation.get("toolName"),
         "input": clone(invocation.get("args")),
     }
 
 
 def _answer(invocation: dict[str, Any]) -> Part | None:
     """The tool's answer as prompt content: text, JSON or an error's text; None as long as there is none."""
-    if invocation["state"] == "result":
+    if invocation.get("state") == "result":
         result = invocation.get("result")
         output = {"type": "text" if isinstance(result, str) else "json", "value": clone(result)}
-    elif invocation["state"] == "output-error":
+    elif invocation.get("state") == "output-error":
         output = {"type": "error-text", "value": invocation.get("errorText", "")}
     else:
         return None
     return {
         "type": "tool-result",
-        "toolCallId": invocation["toolCallId"],
-        "toolName": invocation["toolName"],
+        "toolCallId": invocation.get("toolCallId"),
+        "toolName": invocation.get("toolName"),
         "output": output,
     }
 
@@ -89,7 +89,7 @@ def _text(part: Part) -> Part | None:
 
 
 def _reasoning(part: Part) -> Part | None:
-    return {"type": "reasoning", "text": part.get("reasoning", "")}
+    return {"type": "reasoning", "text": part.get("reasoning") or ""}
 
 
 def _file(part: Part) -> Part | None:

@@ -1,17 +1,18 @@
 """Response: what the model says becomes parts of the conversation, step by step.
 
 Flows in: chunks that have passed processOutputStream. Flows out: parts of this run's response messages, and what each
-step's parts add up to. A later step begins with a `step-start` part where the message already holds an earlier one.
+step's parts add up to. A step's parts are those that no step before it has claimed: a later step begins with a
+`step-start` part where the message already holds an earlier one, so that a claim is a message and a place between such
+parts, whatever processors make of the parts themselves.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .data import Chunk, Part, StepResult, joined_text
-from .message_list import MessageList
-
-STEP_START: Part = {"type": "step-start"}
+from .data import Chunk, Message, Part, StepResult, clone, joined_text
+from .message_list import SOURCES, MessageList
 
 
 class Response:
@@ -19,51 +20,86 @@ class Response:
 
     def __init__(self, message_list: MessageList) -> None:
         self._list = message_list
-        self._own: set[str] = set()
         self._open: dict[tuple[str, str], tuple[Part, list[str]]] = {}
-        self._begun = False  # the current attempt has a part
-        self._current = ""  # the id of the message it stands in
-        self._mark: Part | None = None  # the step-start part that the current attempt began with
-        self._accepted = 0  # steps that left parts
+        self._claims: dict[tuple[str, int], int] = {}  # (message, place between step-starts): the accepted step's index
+        self._claimed: dict[str, int] = {}  # how many of a message's places are claimed
+        self._accepted = 0
+        self._begun: set[str] = set()  # the messages that the current attempt has added to
+        self._marks: list[Part] = []  # the step-start parts that it put in
+        self._before: set[str] = set()  # the response messages there were when it began
         message_list.before_reading = self.flush
 
     def begin_attempt(self) -> None:
         """What comes now belongs to a new attempt at a step."""
         self.close_texts()
-        self._begun = False
-        self._mark = None
+        self._begun = set()
+        self._marks = []
+        self._before = {message["id"] for message in self._list.live("response")}
 
-    def accept(self) -> int | None:
-        """The current attempt counts; returns which of `segments()` it filled, None where it left no part."""
-        if not self._begun:
-            return None
+    def accept(self) -> None:
+        """The current attempt counts: what nobody has claimed yet is its step's."""
+        for place, parts in self._places():
+            if parts and place not in self._claims:
+                self._claims[place] = self._accepted
+                self._claimed[place[0]] = place[1] + 1
         self._accepted += 1
-        return self._accepted - 1
 
-    def reject(self, data_parts: list[Part]) -> None:
-        """Takes the current attempt's data parts out, and the mark of its beginning."""
-        self._discard([*data_parts, *([self._mark] if self._mark is not None else [])])
+    def added(self, data_parts: Sequence[Part]) -> list[Part]:
+        """The current attempt's data parts, and the marks of its beginning: what falls with it (RTY-4)."""
+        return [*data_parts, *self._marks]
+
+    def reject(self, data_parts: Sequence[Part]) -> None:
+        """Takes the current attempt's data parts out, the marks of its beginning, and messages it opened in vain."""
+        unwanted = {id(part) for part in self.added(data_parts)}
+        for message in self._list.live(*SOURCES):
+            parts = message["content"].get("parts", [])
+            if not unwanted.isdisjoint(map(id, parts)):
+                parts[:] = [part for part in parts if id(part) not in unwanted]
+        opened = [one for one in self._list.live("response") if one["id"] not in self._before]
+        self._list.remove_by_ids([one["id"] for one in opened if not one["content"].get("parts")])
         self.begin_attempt()
 
-    def segments(self) -> list[list[Part]]:
-        """The parts that the model's steps left in the response, one list for each step that left any."""
-        segments: list[list[Part]] = []
-        for message in self._list.live("response"):
-            if message["id"] in self._own:
-                segments += split_at_step_start(message["content"].get("parts", []))
-        return segments
+    def by_step(self) -> list[list[Part]]:
+        """The parts of each accepted step, and behind them those that no step has claimed."""
+        steps: list[list[Part]] = [[] for _ in range(self._accepted + 1)]
+        for place, parts in self._places():
+            steps[self._claims.get(place, -1)] += parts
+        return steps
 
     def parts(self) -> list[Part]:
-        """The parts of the current attempt."""
-        if not self._begun:
-            return []
-        current = [message for message in self._list.live("response") if message["id"] == self._current]
-        return last_segment(current[0]["content"].get("parts", [])) if current else []
+        """The parts of the current attempt: those that no step has claimed."""
+        return [part for message in self._messages() for part in self._unclaimed(message)]
 
-    def others_text(self) -> str:
-        """The text of response messages that processors added."""
-        others = (message for message in self._list.live("response") if message["id"] not in self._own)
-        return "".join(joined_text(message["content"].get("parts", [])) for message in others)
+    def _unclaimed(self, message: Message) -> list[Part]:
+        parts = message["content"].get("parts", [])
+        claimed = self._claimed.get(message["id"], 0)
+        if claimed and self._marks and parts:  # most often the mark is still there: no need to look at earlier steps
+            for at in range(len(parts) - 1, -1, -1):
+                if parts[at] is self._marks[-1]:
+                    return parts[at + 1 :]
+                if parts[at].get("type") == "step-start":
+                    break
+        return [part for place in split_at_step_start(parts)[claimed:] for part in place]
+
+    def invocation(self, tool_call_id: str, *, anywhere: bool = False) -> dict[str, Any] | None:
+        """The live invocation of one of the current attempt's calls; `anywhere`: else of an earlier one.
+
+        Ids are the provider's, and some providers use them again.
+        """
+        for part in reversed(self.parts()):
+            invocation: dict[str, Any] | None = part.get("toolInvocation")
+            if invocation is not None and invocation.get("toolCallId") == tool_call_id:
+                return invocation
+        found = self._list.find_invocation(tool_call_id) if anywhere else None
+        return None if found is None else found["toolInvocation"]
+
+    def _places(self) -> Iterator[tuple[tuple[str, int], list[Part]]]:
+        for message in self._messages():
+            for number, parts in enumerate(split_at_step_start(message["content"].get("parts", []))):
+                yield (message["id"], number), parts
+
+    def _messages(self) -> list[Message]:
+        return [message for message in self._list.live("response") if message["role"] == "assistant"]
 
     # -- taking in -------------------------------------------------------------------------------------------------
 
@@ -79,34 +115,35 @@ class Response:
         elif kind == "tool-call":
             self._append(call_part(chunk["payload"]))
         elif kind == "source":
-            self._append({"type": "source", "source": chunk["payload"]})
+            self._append({"type": "source", "source": clone(chunk["payload"])})
         elif kind == "file":
-            self._append({"type": "file", **chunk["payload"]})
+            self._append({"type": "file", **clone(chunk["payload"])})
 
     def add_data(self, chunk: Chunk, message_id: str | None) -> Part:
         """Adds a data part; one sent while a text is streamed stands before that text (DAT-5, PER-37)."""
         part: Part = {"type": chunk["type"], "data": chunk.get("data")}
-        if message_id is not None:
-            self._list.response_message(message_id)["content"].setdefault("parts", []).append(part)
-            return part
-        parts = self._current_parts()
-        place = len(parts)
-        while place and any(parts[place - 1] is text for text, _ in self._open.values()):
-            place -= 1
-        parts.insert(place, part)
+        if message_id is None:
+            parts = self._current_parts()
+        else:
+            parts = self._list.response_message(message_id)["content"].setdefault("parts", [])
+        streamed = {id(text) for text, _ in self._open.values()}
+        parts.insert(next((at for at, one in enumerate(parts) if id(one) in streamed), len(parts)), part)
         return part
-
-    def _discard(self, unwanted: list[Part]) -> None:
-        for message in self._list.live("response"):
-            parts = message["content"].get("parts", [])
-            parts[:] = [part for part in parts if not any(part is one for one in unwanted)]
 
     def flush(self) -> None:
         """Makes the parts being streamed say everything that has come so far."""
-        for (kind, _), (part, pieces) in self._open.items():
+        for (kind, text_id), (part, pieces) in list(self._open.items()):
             if pieces:
-                part[kind] += "".join(pieces)
+                if not self._holds(part):  # a processor took it out: what comes after is said all the same
+                    part = {"type": kind, kind: ""}
+                    self._append(part)
+                    self._open[kind, text_id] = (part, pieces)
+                part[kind] = (part.get(kind) or "") + "".join(pieces)
                 pieces.clear()
+
+    def _holds(self, part: Part) -> bool:
+        messages = reversed(self._list.live("response"))
+        return any(part is one for message in messages for one in reversed(message["content"].get("parts", [])))
 
     def close_texts(self) -> None:
         """No text that is open goes on."""
@@ -117,10 +154,7 @@ class Response:
         key = (kind, payload.get("id", ""))
         entry = self._open.get(key)
         if entry is None:
-            part: Part = {
-                "type": kind,
-                kind: "",
-            }  # {"type": "text", "text": ...}, {"type": "reasoning", "reasoning": ...}
+            part: Part = {"type": kind, kind: ""}  # {"type": "text", "text": ...}, and likewise reasoning
             self._append(part)
             entry = self._open[key] = (part, [])
         entry[1].append(payload["text"])  # joined when someone looks: a text that grows by `+=` costs its square
@@ -136,20 +170,18 @@ class Response:
     def _current_parts(self) -> list[Part]:
         """The parts of the message that model output goes to, with this attempt's beginning marked."""
         message = self._list.open_response()
-        self._own.add(message["id"])
-        self._current = message["id"]
         parts = message["content"].setdefault("parts", [])
-        if not self._begun:
-            self._begun = True
-            if parts:
-                self._mark = dict(STEP_START)
-                parts.append(self._mark)
+        if message["id"] not in self._begun:
+            self._begun.add(message["id"])
+            if (message["id"], len(split_at_step_start(parts)) - 1) in self._claims:
+                self._marks.append({"type": "step-start"})
+                parts.append(self._marks[-1])
         return parts
 
 
 def call_part(payload: dict[str, Any]) -> Part:
     """The part a tool call leaves; a provider-executed one is marked."""
-    invocation = {"state": "call", **{key: payload.get(key) for key in ("toolCallId", "toolName", "args")}}
+    invocation = {"state": "call", **{key: clone(payload.get(key)) for key in ("toolCallId", "toolName", "args")}}
     part: Part = {"type": "tool-invocation", "toolInvocation": invocation}
     if payload.get("providerExecuted"):
         part["providerExecuted"] = True
@@ -157,7 +189,7 @@ def call_part(payload: dict[str, Any]) -> Part:
 
 
 def split_at_step_start(parts: list[Part]) -> list[list[Part]]:
-    """The parts of a message, step by step."""
+    """The parts of a message, cut at its step-starts."""
     segments: list[list[Part]] = [[]]
     for part in parts:
         if part.get("type") == "step-start":
@@ -167,29 +199,26 @@ def split_at_step_start(parts: list[Part]) -> list[list[Part]]:
     return segments
 
 
-def last_segment(parts: list[Part]) -> list[Part]:
-    """The parts behind the last beginning of a step."""
-    first = len(parts)
-    while first and parts[first - 1].get("type") != "step-start":
-        first -= 1
-    return parts[first:]
-
-
 def step_of(parts: list[Part]) -> StepResult:
     """What a step's parts add up to: `text`, `reasoning`, `toolCalls` (absent when none), `toolResults`."""
     invocations = [part["toolInvocation"] for part in parts if part.get("type") == "tool-invocation"]
-    calls: list[Any] = [{key: one.get(key) for key in ("toolCallId", "toolName", "args")} for one in invocations]
+    calls: list[Any] = [_members(one, "toolCallId", "toolName", "args") for one in invocations]
     step: StepResult = {
         "text": joined_text(parts),
         "toolResults": [
-            {key: one.get(key) for key in ("toolCallId", "toolName", "args", "result")}
+            _members(one, "toolCallId", "toolName", "args", "result")
             for one in invocations
-            if one["state"] == "result"
+            if one.get("state") == "result"
         ],
     }
     if calls:
         step["toolCalls"] = calls
-    reasoning = "".join(part["reasoning"] for part in parts if part.get("type") == "reasoning")
+    reasoning = "".join(part.get("reasoning") or "" for part in parts if part.get("type") == "reasoning")
     if reasoning:
         step["reasoning"] = reasoning
     return step
+
+
+def _members(invocation: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Copies: a step shares nothing with the conversation, so that editing one is no change of the other."""
+    return {name: clone(invocation.get(name)) for name in names}

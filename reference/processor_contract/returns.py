@@ -6,10 +6,10 @@ what was returned. Flows out: changes to the slate and the list, and True where 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from .data import CONTROL_CHUNKS, clone
+from .data import CONTROL_CHUNKS, clone, fault_of
 from .errors import WrongReturn
 from .message_list import MessageList, Source
 
@@ -40,8 +40,7 @@ def messages_as(source: Source, *, empty_keeps: bool = False) -> Returns:
     def take(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         if isinstance(returned, dict):
             _refuse_others(returned, {"messages", "system_messages"})
-            if "system_messages" in returned:
-                _take_system(run, returned["system_messages"])
+            _take_system(run, returned.get("system_messages"))
             returned = returned.get("messages")
         _take_messages(run, link, returned, source, empty_keeps)
         return False
@@ -55,15 +54,14 @@ def step_overrides(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         _take_messages(run, link, returned, "input", False)
         return False
     _refuse_others(returned, STEP_KEYS)
-    if "messages" in returned and "message_list" in returned:
+    messages, message_list = returned.get("messages"), returned.get("message_list")
+    if messages is not None and message_list is not None:
         raise WrongReturn("returned both messages and message_list; return one of them", "MSG-4")
-    _take_messages(run, link, returned.get("message_list"), "input", False)
-    _take_messages(run, link, returned.get("messages"), "input", False)
-    if "system_messages" in returned:
-        _take_system(run, returned["system_messages"])
+    _take_messages(run, link, message_list if messages is None else messages, "input", False)
+    _take_system(run, returned.get("system_messages"))
     for key in STEP_OVERRIDES:
         if key in returned:
-            slate[key] = run.models.resolve(returned[key]) if key == "model" else returned[key]  # CFG-6: replaced whole
+            _take_override(run, slate, key, returned[key])  # CFG-6: replaced whole
     return False
 
 
@@ -78,11 +76,16 @@ def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> boo
             f"returned {_named(returned)}; return {{'prompt': ...}}, {{'response': ...}} or None", "LLM-2"
         )
     _refuse_others(returned, {"prompt", "response"})
-    if "prompt" in returned:
-        slate["prompt"] = _dicts(returned["prompt"], "a prompt", "LLM-2")
-    if "response" in returned:
-        response = returned["response"]
+    prompt, response = returned.get("prompt"), returned.get("response")
+    if prompt is not None:
+        slate["prompt"] = _dicts(prompt, "a prompt", "LLM-2")
+        if not prompt:
+            raise WrongReturn("returned a prompt that holds no message; leave at least one in it", "LLM-3")
+    if response is not None:
         chunks = _dicts(response.get("chunks") if isinstance(response, dict) else None, "response chunks", "LLM-4")
+        fault = next(filter(None, map(fault_of, chunks)), None)
+        if fault is not None:
+            raise WrongReturn(f"returned a response with a chunk that {fault}", "LLM-4")
         if run.attempt.replay is None:
             run.attempt.replay = clone(chunks)
     return False
@@ -90,17 +93,18 @@ def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> boo
 
 def chunk(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
     """The same chunk, another one, or None, which drops it and ends its chain (STR-2, STR-3)."""
-    before = slate["part"]
+    before = slate.get("kind", slate["part"]["type"])  # as it was before the hook could edit it
     slate["part"] = returned
     if returned is None:
         return True
-    if returned is before:
-        return False
-    if not isinstance(returned, dict) or not isinstance(returned.get("type"), str):
+    if not isinstance(returned, dict):
         raise WrongReturn(f"returned {_named(returned)}; return a chunk with a type, or None to drop this one", "STR-2")
-    if returned["type"] in CONTROL_CHUNKS and returned["type"] != before["type"]:
+    fault = fault_of(returned)
+    if fault is not None:
+        raise WrongReturn(f"returned a chunk that {fault}", "STR-2")
+    if returned["type"] in CONTROL_CHUNKS and returned["type"] != before:
         raise WrongReturn(
-            f"returned a chunk of type {returned['type']!r} for one of type {before['type']!r}; return this one, "
+            f"returned a chunk of type {returned['type']!r} for one of type {before!r}; return this one, "
             "a chunk of another type, or None",
             "STR-4",
         )
@@ -130,11 +134,29 @@ def _take_messages(run: Run, link: Link, returned: Any, source: Source, empty_ke
     if not isinstance(returned, list):
         raise WrongReturn(f"returned {_named(returned)}; return a list of messages, args.message_list or None", "MSG-4")
     if returned or not empty_keeps:  # MSG-9, PER-27
-        seen = link.hook.sees(run.message_list) if link.hook.sees else []
-        run.message_list.reconcile(seen, returned, source)
+        run.message_list.reconcile(link.seen, returned, source)  # what it was given: not what it added itself since
+
+
+def _take_override(run: Run, slate: Slate, key: str, value: Any) -> None:
+    if value is None:
+        if key not in ("model", "tools"):  # a step always has a model and tools
+            slate[key] = None
+        return
+    if key == "model":
+        value = run.models.resolve(value)
+    elif key == "tools":
+        if not isinstance(value, dict) or not all(hasattr(tool, "execute") for tool in value.values()):
+            raise WrongReturn(f"returned tools as {_named(value)}; return a dict of tools by name", "CFG-6")
+    elif key == "active_tools":
+        if isinstance(value, str) or not isinstance(value, Collection):
+            raise WrongReturn(f"returned active_tools as {_named(value)}; return a list of names", "CFG-6")
+        value = list(value)
+    slate[key] = value
 
 
 def _take_system(run: Run, messages: Any) -> None:
+    if messages is None:
+        return
     if not isinstance(messages, list):
         raise WrongReturn(f"returned system_messages as {_named(messages)}; return a list of them", "MSG-4")
     run.message_list.replace_all_system_messages(messages)

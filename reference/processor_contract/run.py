@@ -14,10 +14,23 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .context import AbortSignal, Clock, RequestContext, TracingContext, Writer
-from .data import Chunk, Json, Message, Part, RunSummary, StepResult, Usage, add_usage, clone, new_id, no_usage
+from .data import (
+    Chunk,
+    Json,
+    Message,
+    Part,
+    RunSummary,
+    StepResult,
+    Usage,
+    add_usage,
+    clone,
+    joined_text,
+    new_id,
+    no_usage,
+)
 from .errors import Cancelled, HookFailed, RunEnded, TripWire
 from .hooks import Hook
-from .message_list import MessageList
+from .message_list import MessageList, ResponseState
 from .processor import Processor
 from .response import Response, step_of
 
@@ -60,6 +73,7 @@ class Link:
     wants_data: bool
     constant: list[Any]  # the arguments in the order of their class, those that never change filled in
     changing: list[tuple[int, str]]  # where the others go, by name
+    seen: list[Message] = field(default_factory=list)  # the messages it was given last
 
 
 @dataclass(slots=True)
@@ -69,7 +83,7 @@ class Attempt:
     number: int
     begun: bool = False  # step-start has passed
     chunks: list[Chunk] = field(default_factory=list)
-    response_before: list[tuple[Message, Message]] = field(default_factory=list)
+    response_before: ResponseState = field(default_factory=ResponseState)
     data_parts: list[Part] = field(default_factory=list)
     usage: Usage = field(default_factory=no_usage)
     finish_reason: str = "other"
@@ -107,7 +121,6 @@ class Run:
         self.signal.on_abort(self.wake)
         self.sending = threading.RLock()  # what several threads send passes the chain one at a time
         self.steps: list[StepResult] = []
-        self.step_places: list[int | None] = []
         self.usage: Usage = no_usage()
         self.attempt = Attempt(number=0)
         self.retries = 0  # granted since the last accepted step, all of them (RTY-5, STA-13)
@@ -201,6 +214,13 @@ class Run:
         self.attempt = Attempt(number)
         return self.attempt
 
+    def provider_called(self) -> None:
+        """From here on, what comes into the response is the attempt's: a rejection sets it back to this (RTY-4)."""
+        added = self.response.added(self.attempt.data_parts)  # data sent before the call falls with the attempt too
+        deep = bool(self.settings.max_retries)
+        self.attempt.response_before = self.message_list.response_state(deep=deep, without=added)
+        self.attempt.begun = True
+
     def reject_attempt(self) -> None:
         """Takes out what the attempt added to the response, its data parts included (RTY-4, PER-11)."""
         self.response.close_texts()
@@ -219,7 +239,7 @@ class Run:
     def accept_step(self) -> None:
         """The step's `step-finish` has passed: it counts, and the retry count starts again (RTY-5, STA-16)."""
         self.steps.append(self.current_step())
-        self.step_places.append(self.response.accept())
+        self.response.accept()
         self.retries = self.api_retries = 0
         self.feedback.clear()
 
@@ -229,16 +249,14 @@ class Run:
 
     def follow_response(self) -> None:
         """Makes the steps say what the response says now; text that processors added counts to the last one (RES-2)."""
-        segments = self.response.segments()
-        for step, place in zip(self.steps, self.step_places, strict=True):
-            now = step_of(segments[place] if place is not None and place < len(segments) else [])
+        self.response.flush()
+        *parts, added = self.response.by_step()
+        for step, now in zip(self.steps, map(step_of, parts), strict=True):
             for key in ("text", "reasoning", "toolCalls", "toolResults"):
                 step.pop(key, None)  # type: ignore[misc]
             step.update(now)
         if self.steps:
-            used = max((place for place in self.step_places if place is not None), default=-1) + 1
-            added = [part for segment in segments[used:] for part in segment]
-            self.steps[-1]["text"] += step_of(added)["text"] + self.response.others_text()
+            self.steps[-1]["text"] += joined_text(added)
 
     def summary(self) -> RunSummary:
         """The run so far, as processOutputResult gets it: text of the accepted steps, usage of all calls."""

@@ -83,7 +83,7 @@ def goes_on(patch: Patch, decide: Callable[[Run, bool, list[Chunk]], bool]) -> N
 
 def states(run: Run) -> list[str]:
     """What has become of the calls that the step made and the runtime has to answer."""
-    parts = [part for part in run.response.parts() if not part.get("providerExecuted")]
+    parts = [part for part in run.response.by_step()[len(run.steps) - 1] if not part.get("providerExecuted")]
     return [part["toolInvocation"]["state"] for part in parts if part.get("type") == "tool-invocation"]
 
 
