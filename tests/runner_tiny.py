@@ -23,9 +23,20 @@ def connect(send: Callable[[str], None]) -> Callable[[str], None]:
     return _Tiny(send).receive
 
 
+def connect_late(send: Callable[[str], None]) -> Callable[[str], None]:
+    """The same, but one more chunk of the last run comes when its session is closed."""
+    return _Late(send).receive
+
+
+def connect_six(send: Callable[[str], None]) -> Callable[[str], None]:
+    """The same in the other revision."""
+    return _Tiny(send, {**HELLO, "revisions": ["six-hook"]}).receive
+
+
 class _Tiny:
-    def __init__(self, send: Callable[[str], None]) -> None:
+    def __init__(self, send: Callable[[str], None], hello: Json = HELLO) -> None:
         self.send = send
+        self.hello = hello
         self.keys: list[str] = []
         self.calls = 0
         self.answered = threading.Semaphore(0)
@@ -38,7 +49,7 @@ class _Tiny:
             threading.Thread(target=self.run, args=(message,), daemon=True).start()
         else:
             self.keys = message["params"].get("agent", {}).get("outputProcessors", self.keys)
-            self.say(id=message["id"], result=HELLO if message["method"] == "initialize" else {})
+            self.say(id=message["id"], result=self.hello if message["method"] == "initialize" else {})
 
     def run(self, message: Json) -> None:
         run, mode = message["params"]["run"], message["params"]["mode"]
@@ -56,3 +67,14 @@ class _Tiny:
 
     def say(self, **message: Json) -> None:
         self.send(json.dumps({"jsonrpc": "2.0", **message}))
+
+
+class _Late(_Tiny):
+    last = ""
+
+    def receive(self, line: str) -> None:
+        message = json.loads(line)
+        self.last = message.get("params", {}).get("run", self.last)
+        super().receive(line)
+        if message.get("method") == "session/close":
+            self.say(method="stream/chunk", params={"run": self.last, "chunk": {"type": "text-delta"}})

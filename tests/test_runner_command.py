@@ -9,9 +9,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
-from processor_conformance import cli, schema
+from processor_conformance import cli, commands, schema
+from processor_conformance.exits import Exit
 
 Json = Any
 HERE = Path(__file__).resolve().parent
@@ -179,8 +181,74 @@ def test_a_scenario_that_makes_no_sense_is_a_bug_of_the_suite(folder: Path) -> N
     assert run(folder) == 4
 
 
+@pytest.mark.parametrize("hook", ["processOutputResults", "processoutputstream"])
+def test_a_scenario_out_of_form_judges_nobody(folder: Path, hook: str, capsys: pytest.CaptureFixture[str]) -> None:
+    given = {"processors": {"one": {hook: []}}, "outputProcessors": ["one"], "model": [{"text": ["hi"]}]}
+    write(folder, "ORD-1-x", "one", given=given)
+    assert run(folder) == 4
+    ended = capsys.readouterr()
+    assert (ended.out, f"ORD-1-x: /given/processors/one/{hook} is no member there" in ended.err) == ("", True)
+
+
+def test_what_comes_when_the_session_is_closed_fails_its_play(folder: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    assert run(folder, "ORD-3", "--json", str(report), impl="python:runner_tiny:connect_late") == 1
+    results = json.loads(report.read_text())["results"]
+    assert [(one["verdict"], one["divergence"]["came"]) for one in results] == [("fail", {"type": "text-delta"})] * 2
+
+
+def test_an_adapter_without_the_revision_is_not_played_on(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, impl="python:runner_tiny:connect_six") == 3
+    assert "does not speak the revision nine-hook; ask for one it lists: --revision six-hook" in capsys.readouterr().err
+
+
+def test_the_scenarios_of_the_revision_asked_for_are_played(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, "ORD-9-new", "two", revision=["nine-hook"])
+    report = tmp_path / "report.json"
+    arguments = ["--revision", "six-hook", "--json", str(report)]
+    assert run(folder, *arguments, impl="python:runner_tiny:connect_six") == 0
+    found = json.loads(report.read_text())
+    assert (found["revision"], len(found["results"])) == ("six-hook", 4)
+    assert run(folder, "ORD-9-new", *arguments) == 2
+    assert "ORD-9-new is not for the revision six-hook" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--json", "--junitxml"])
+def test_a_report_that_cannot_be_written_is_said_before_the_run(
+    folder: Path, tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(folder, option, str(tmp_path / "nowhere" / "report")) == 2
+    ended = capsys.readouterr()
+    assert (ended.out, "name a file in a folder that is there" in ended.err) == ("", True)
+
+
+def test_an_adapter_that_does_not_start_has_a_report_too(folder: Path, tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    run(folder, "--json", str(report), impl=misbehaving("dies-at-start"))
+    found = json.loads(report.read_text())
+    assert (found["exit"], found["implementation"], found["full"], found["results"]) == (3, None, False, [])
+    assert "exit code 3" in found["message"]
+    assert list(jsonschema.Draft202012Validator(schema.document("report")).iter_errors(found)) == []
+
+
+def test_help_has_every_exit_code(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["run", "--help"])
+    said = " ".join(capsys.readouterr().out.split())
+    assert [code for code in Exit if f"{int(code)} " not in said] == []
+
+
+def test_coverage_writes_nothing_without_the_mutants(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(commands, "mutants", lambda: None)
+    assert cli.main(["coverage", "--write"]) == 2
+    assert "do make mutants ARGS=--write" in capsys.readouterr().err
+
+
 def test_the_json_report_is_as_its_schema_says(broken: Path, tmp_path: Path) -> None:
-    jsonschema = pytest.importorskip("jsonschema")
     run(broken, "--json", str(tmp_path / "report.json"))
     report = json.loads((tmp_path / "report.json").read_text())
     assert list(jsonschema.Draft202012Validator(schema.document("report")).iter_errors(report)) == []

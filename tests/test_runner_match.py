@@ -133,7 +133,7 @@ def test_what_is_stored_is_compared() -> None:
     expected = scenario([{}], stored=[{"thread": "t", "resource": "r", "messages": [{"id": "1"}]}])
     found = compare(expected, trace({}, stored={("t", "r"): [{"id": "2"}]})).divergence
     assert found is not None
-    assert (found.lane, found.run, found.path) == ("stored", "t/r", "/0/id")
+    assert (found.lane, found.stored, found.place, found.path) == ("stored", ("t", "r"), 0, "/0/id")
 
 
 def test_a_gate_that_never_opened_comes_first() -> None:

@@ -10,17 +10,12 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from . import __version__, commands
+from . import __version__, commands, exits
+from .exits import Exit
 from .faults import SuiteError
-from .run import SUITE_BUG, USAGE
 from .scenario import ScenarioError
 from .spec import SpecError
-from .words import MODES
-
-EXIT_CODES = (
-    "exit codes: 0 conformant (or deviating only as known), 1 not conformant, 2 usage or nothing selected, "
-    "3 the adapter did not start, 4 a bug of the suite"
-)
+from .words import MODES, REVISION, REVISIONS
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,23 +25,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(options.does(options))
     except commands.UsageError as error:
         print(f"processor-conformance: {error}", file=sys.stderr)
-        return USAGE
-    except (SuiteError, ScenarioError, SpecError, FileNotFoundError) as error:
+        return Exit.USAGE
+    except ScenarioError as error:
+        print(f"processor-conformance: {error}", file=sys.stderr)
+        return Exit.SUITE_BUG
+    except (SuiteError, SpecError, FileNotFoundError) as error:
         print(f"processor-conformance: a bug of the suite: {error}", file=sys.stderr)
-        return SUITE_BUG
+        return Exit.SUITE_BUG
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "processor-conformance",
         description="Plays scenarios on an implementation of the processor contract and says which rules it keeps.",
-        epilog=EXIT_CODES,
+        epilog=exits.TEXT,
     )
     parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, (does, about, groups) in COMMANDS.items():
         command = subparsers.add_parser(
-            name, help=about, description=about, epilog=EXIT_CODES if name == "run" else None
+            name, help=about, description=about, epilog=exits.TEXT if name == "run" else None
         )
         for group in groups:
             group(command)
@@ -60,6 +58,12 @@ def _selection(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--mode", choices=MODES, help="only this mode")
     _scenarios(parser)
+
+
+def _revision(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--revision", choices=REVISIONS, default=REVISION, help=f"of the contract (default: {REVISION})"
+    )
 
 
 def _scenarios(parser: argparse.ArgumentParser) -> None:
@@ -109,11 +113,15 @@ def _covering(parser: argparse.ArgumentParser) -> None:
 COMMANDS: dict[
     str, tuple[Callable[[argparse.Namespace], int], str, list[Callable[[argparse.ArgumentParser], None]]]
 ] = {
-    "run": (commands.run, "play scenarios on an implementation and judge it", [_selection, _implementation, _running]),
-    "list": (commands.list_, "the scenarios: modes and title", [_selection]),
-    "show": (commands.show, "a scenario as a readable timeline", [_one_scenario]),
-    "explain": (commands.explain, "a rule: what holds, what for, on whose word, what shows it", [_one_rule]),
-    "record": (commands.record, "keep what an implementation does", [_selection, _implementation, _recording]),
-    "coverage": (commands.coverage, "what is shown of each rule; exit 1 on a hole", [_covering]),
-    "lint": (commands.lint, "check the scenarios themselves (needs jsonschema)", [_scenarios]),
+    "run": (
+        commands.run_command,
+        "play scenarios on an implementation and judge it",
+        [_selection, _revision, _implementation, _running],
+    ),
+    "list": (commands.list_command, "the scenarios: modes and title", [_selection, _revision]),
+    "show": (commands.show_command, "a scenario as a readable timeline", [_one_scenario]),
+    "explain": (commands.explain_command, "a rule: what holds, what for, on whose word, what shows it", [_one_rule]),
+    "record": (commands.record_command, "keep what an implementation does", [_selection, _implementation, _recording]),
+    "coverage": (commands.coverage_command, "what is shown of each rule; exit 1 on a hole", [_covering]),
+    "lint": (commands.lint_command, "check the scenarios themselves (needs jsonschema)", [_scenarios]),
 }

@@ -13,80 +13,77 @@ import random
 import sys
 from argparse import Namespace
 from collections.abc import Sequence
+from pathlib import Path
 
-from . import coverage as covering
-from . import explain as explaining
-from . import lint as linting
-from . import locate, recording, scenario, spec
+from . import coverage, explain, lint, locate, recording, scenario, spec
 from .connection import Adapter
+from .exits import Exit
 from .faults import AdapterDidNotStart, AdapterFault
-from .plugin import Settings, Suite, selection
+from .keeper import Keeper
+from .plugin import Plugin
 from .report import Mutants
-from .run import CONFORMANT, NO_ADAPTER, NOT_CONFORMANT, mutants
-from .run import run as play
+from .running import mutants, run_suite
 from .scenario import Item, Scenario
-from .words import REVISION
+from .supervisor import Subject, Supervisor
+from .words import COMPLETE, REVISION
 
 
 class UsageError(Exception):
     """The command was asked for something that is not there."""
 
 
-def run(options: Namespace) -> int:
+def run_command(options: Namespace) -> int:
     _needs_jsonschema("--strict", options.strict)
+    for path in (options.json, options.junitxml):
+        _needs_folder(path)
     scenarios = scenario.load_all(options.scenarios)
-    settings = Settings(
-        options.impl,
-        timeout=options.timeout,
-        strict=options.strict,
-        seed=random.randrange(1, 10**6) if options.seed is None else options.seed,
-        known=options.deviations,
-        update=options.update_deviations,
-    )
-    suite = Suite(settings, chosen(scenarios, options.names, options.mode), scenarios, spec.load())
+    items = chosen(scenarios, options.names, options.mode, options.revision)
+    keeper = Keeper(scenarios, options.deviations, updating=options.update_deviations)
+    seed = random.randrange(1, 10**6) if options.seed is None else options.seed
+    subject = Subject(options.impl, options.timeout, options.strict, seed, options.revision)
     arguments = ["-k", options.k] if options.k else []
     arguments += ["-x"] if options.x else []
     arguments += ["--lf"] if options.lf else []
     arguments += [f"--junitxml={options.junitxml.resolve()}"] if options.junitxml else []
-    return play(suite, arguments, options.json)
+    return run_suite(Plugin(items, Supervisor(subject, keeper), keeper, spec.load()), keeper, arguments, options.json)
 
 
-def list_(options: Namespace) -> int:
-    items = chosen(scenario.load_all(options.scenarios), options.names, options.mode)
+def list_command(options: Namespace) -> int:
+    items = chosen(scenario.load_all(options.scenarios), options.names, options.mode, options.revision)
     width = max((len(item.scenario.id) for item in items), default=0)
     for one, group in itertools.groupby(items, key=lambda item: item.scenario):
         also = f" (also {', '.join(one.rules[1:])})" if one.rules[1:] else ""
         print(f"{one.id:<{width}}  {'+'.join(item.mode for item in group):<15}  {one.title}{also}")
-    return CONFORMANT
+    return Exit.CONFORMANT
 
 
-def show(options: Namespace) -> int:
+def show_command(options: Namespace) -> int:
     known = {one.id: one for one in scenario.load_all(options.scenarios)}
     name = options.scenario.partition("[")[0]
     if name not in known:
         raise UsageError(unknown(name, set(known)))
-    print("\n".join(explaining.show(known[name], spec.load())))
-    return CONFORMANT
+    print("\n".join(explain.show(known[name], spec.load())))
+    return Exit.CONFORMANT
 
 
-def explain(options: Namespace) -> int:
+def explain_command(options: Namespace) -> int:
     rules = spec.load()
     rule = options.rule.upper()
     if rule not in rules:
         raise UsageError(unknown(rule, set(rules)))
-    print("\n".join(explaining.explain(rules[rule], scenario.load_all(), mutants())))
-    return CONFORMANT
+    print("\n".join(explain.explain(rules[rule], scenario.load_all(), mutants())))
+    return Exit.CONFORMANT
 
 
-def lint(options: Namespace) -> int:
+def lint_command(options: Namespace) -> int:
     _needs_jsonschema("lint")
     scenarios = scenario.load_all(options.scenarios, check=False)
-    problems = linting.lint(scenarios, spec.load())
+    problems = lint.lint(scenarios, spec.load())
     print("\n".join(problems) if problems else f"{len(scenarios)} scenarios, nothing to say against them")
-    return NOT_CONFORMANT if problems else CONFORMANT
+    return Exit.NOT_CONFORMANT if problems else Exit.CONFORMANT
 
 
-def record(options: Namespace) -> int:
+def record_command(options: Namespace) -> int:
     _needs_jsonschema("--strict", options.strict)
     items = chosen(scenario.load_all(options.scenarios), options.names, options.mode)
     folder = options.out or locate.find("fixtures") / "recordings"
@@ -100,25 +97,30 @@ def record(options: Namespace) -> int:
         )
     except AdapterFault as fault:
         print(f"{fault.kind}: {fault.message}\n{adapter.stderr_tail}", file=sys.stderr)
-        return NO_ADAPTER if isinstance(fault, AdapterDidNotStart) else NOT_CONFORMANT
+        return Exit.NO_ADAPTER if isinstance(fault, AdapterDidNotStart) else Exit.NOT_CONFORMANT
     finally:
         adapter.close()
     print("\n".join(said))
-    return NOT_CONFORMANT if options.check and changed else CONFORMANT
+    return Exit.NOT_CONFORMANT if options.check and changed else Exit.CONFORMANT
 
 
-def coverage(options: Namespace) -> int:
+def coverage_command(options: Namespace) -> int:
     path = locate.find("SPEC.md")
     if options.write and locate.PACKAGE in path.parents:
         raise UsageError("the suite's own SPEC.md is not for writing here; work in a checkout")
-    lines = covering.load_lines(locate.find("fixtures") / "recordings" / "reference")
-    found = covering.Coverage(spec.load(path), scenario.load_all(), lines, mutants() or Mutants({}, {}))
+    lines = coverage.load_lines(locate.find("fixtures") / "recordings" / "reference")
+    known = mutants()
+    if options.write and known is None:
+        raise UsageError(
+            "fixtures/mutants.json is not there, and every 'Broken by' would go; do make mutants ARGS=--write"
+        )
+    found = coverage.Coverage(spec.load(path), scenario.load_all(), lines, known or Mutants({}, {}))
     if options.write:
-        path.write_text(covering.written(path.read_text("utf-8"), found), "utf-8")
-    print("\n".join(covering.matrix(found)))
-    holes = covering.holes(found)
-    print("\n".join(["", *holes, "", f"{len(holes)} holes" if holes else "no hole in ORD, STA and PER"]))
-    return NOT_CONFORMANT if holes else CONFORMANT
+        path.write_text(coverage.written(path.read_text("utf-8"), found), "utf-8")
+    print("\n".join(coverage.matrix(found)))
+    holes = coverage.holes(found)
+    print("\n".join(["", *holes, "", f"{len(holes)} holes" if holes else f"no hole in {', '.join(COMPLETE)}"]))
+    return Exit.NOT_CONFORMANT if holes else Exit.CONFORMANT
 
 
 def _needs_jsonschema(what: str, wanted: bool = True) -> None:
@@ -126,16 +128,32 @@ def _needs_jsonschema(what: str, wanted: bool = True) -> None:
         raise UsageError(f"{what} needs the package jsonschema: pip install jsonschema")
 
 
-def chosen(scenarios: Sequence[Scenario], names: Sequence[str], mode: str | None) -> list[Item]:
+def _needs_folder(path: Path | None) -> None:
+    """A report that cannot be written is no news for the end of a run."""
+    if path is not None and (path.is_dir() or not path.resolve().parent.is_dir()):
+        raise UsageError(f"{path} cannot be written: name a file in a folder that is there")
+
+
+def chosen(
+    scenarios: Sequence[Scenario], names: Sequence[str], mode: str | None, revision: str = REVISION
+) -> list[Item]:
     """The items that the names mean, all without any; raises UsageError for a name that means none."""
-    items = selection(scenarios, REVISION, mode)
+    items = scenario.selected(scenarios, revision, mode)
     meant = {name: [item for item in items if name in _names(item)] for name in names}
     for name, found in meant.items():
         if not found:
-            known = {word for one in selection(scenarios, REVISION, None) for word in _names(one)}
-            raise UsageError(f"{name} is not played in mode {mode}" if name in known else unknown(name, known))
+            raise UsageError(_not_meant(name, scenarios, mode, revision))
     wanted = {item.id for found in meant.values() for item in found}
     return [item for item in items if item.id in wanted or not names]
+
+
+def _not_meant(name: str, scenarios: Sequence[Scenario], mode: str | None, revision: str) -> str:
+    known = {word for one in scenario.selected(scenarios, revision) for word in _names(one)}
+    if name in known:
+        return f"{name} is not played in mode {mode}"
+    if any(name in _names(item) for one in scenarios for item in one.items):
+        return f"{name} is not for the revision {revision}"
+    return unknown(name, known)
 
 
 def _names(item: Item) -> set[str]:

@@ -113,10 +113,17 @@ class Adapter:
         self._peer = Peer(self.command, self._env, self.timeout, self.strict)
         try:
             answer = self._peer.request("initialize", {"protocols": [PROTOCOL], "revision": self._revision})
-            return _hello(answer)
+            return self._checked(_hello(answer))
         except AdapterFault as fault:
             self._peer.fail(fault)
             raise AdapterDidNotStart(fault.kind, f"the adapter did not start: {fault.message}", fault.seen) from fault
+
+    def _checked(self, hello: Hello) -> Hello:
+        if self._revision not in hello.revisions:
+            listed = ", ".join(hello.revisions)
+            message = f"it does not speak the revision {self._revision}; ask for one it lists: --revision {listed}"
+            raise AdapterFault("breach", message)
+        return hello
 
 
 def _hello(answer: Json) -> Hello:

@@ -17,7 +17,8 @@ from .scenario import Scenario
 from .trace import Event, Trace
 from .words import TERMINAL, Json
 
-Finding = tuple[str, str, str, Json, Json, str]  # rule, run, lane, the event before, the event, what is wrong
+# Its rule, its run (or the thread and the resource of the store), its lane, the event before, the event, what is wrong.
+Finding = tuple[str, "str | tuple[str, str]", str, Json, Json, str]
 AFTER_ERROR = ("step-finish", *TERMINAL)
 # The hooks to which a decision of ours gives the state; the documents name the others (STA-4).
 STATE_RULES = {"processInput": "STA-5", "processInputStep": "STA-5", "processToolResult": "STA-15"}
@@ -28,7 +29,8 @@ def violations(scenario: Scenario, trace: Trace) -> Iterator[Divergence]:
     """Every invariant that `trace` breaks, in the order of the table."""
     for check in INVARIANTS:
         for rule, run, lane, last, came, note in check(scenario, trace):
-            yield Divergence("invariant", rule, run, lane, last=last, came=came, note=note)
+            name, stored = (run, None) if isinstance(run, str) else ("", run)
+            yield Divergence("invariant", rule, name, lane, last=last, came=came, note=note, stored=stored)
 
 
 def _ended(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
@@ -131,7 +133,9 @@ def _one_result(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
 
 def _unique_ids(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
     """No two messages of one list with one id, in the store and in what a run reports."""
-    lists = [("/".join(place), "stored", messages) for place, messages in trace.stored.items()]
+    lists: list[tuple[str | tuple[str, str], str, list[Json]]] = [
+        (place, "stored", messages) for place, messages in trace.stored.items()
+    ]
     lists += [(run, "outcome", outcome.get("messages") or []) for run, outcome in trace.outcomes.items()]
     for run, lane, messages in lists:
         ids = Counter(message["id"] for message in messages if isinstance(message, dict) and "id" in message)

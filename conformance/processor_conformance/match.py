@@ -9,7 +9,7 @@ across lanes.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from .pattern import NOTHING, Bindings, Mismatch, assign, fit, fits, operator
@@ -27,9 +27,10 @@ class Divergence:
     """The first place where a trace leaves its expectation.
 
     `lane` is a lane, `outcome`, `stored` or `trace`; `index` counts what the lens shows of it, `place` the patterns
-    expected in it. `last` is the last event that both have, `expected` the pattern of the next one and `came` what
-    came instead, each NOTHING where there is none; `path` leads to the place inside `came`, where `wanted` and `got`
-    differ. `rule` is the one broken.
+    expected in it. Of the store, `stored` is the thread and the resource, and `place` counts the scenario's entries.
+    `last` is the last event that both have, `expected` the pattern of the next one and `came` what came instead, each
+    NOTHING where there is none; `path` leads to the place inside `came`, where `wanted` and `got` differ. `rule` is the
+    one broken.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class Divergence:
     got: Json = NOTHING
     note: str = ""
     place: int = 0
+    stored: tuple[str, str] | None = None
 
 
 @dataclass(slots=True)
@@ -93,10 +95,10 @@ class _Comparing:
                     yield self._lane(run, lane, expected[lane])
             if "outcome" in expected:
                 yield self._value(run, "outcome", expected["outcome"], self.trace.outcomes.get(run, NOTHING))
-        for entry in self.scenario.stored:
-            thread, resource = entry["thread"], entry["resource"]
-            messages = self.trace.stored.get((thread, resource), [])
-            yield self._value(f"{thread}/{resource}", "stored", entry["messages"], messages)
+        for place, entry in enumerate(self.scenario.stored):
+            stored = entry["thread"], entry["resource"]
+            found = self._value("", "stored", entry["messages"], self.trace.stored.get(stored, []))
+            yield replace(found, place=place, stored=stored) if found else None
         if across:
             yield self._across()
 

@@ -73,8 +73,7 @@ def _patch(scenario: Scenario, trace: Trace, found: Divergence, normal: Normalis
     if found.note:
         return {"at": f"{_where(scenario, found.expected)}/after", "remove": True}
     if found.lane == "stored":
-        index = next(i for i, one in enumerate(scenario.stored) if f"{one['thread']}/{one['resource']}" == found.run)
-        return _inside(f"/stored/{index}/messages", scenario.stored[index]["messages"], found, normal)
+        return _inside(f"/stored/{found.place}/messages", scenario.stored[found.place]["messages"], found, normal)
     run = scenario.run_names.index(found.run)
     if found.lane == "outcome":
         return _inside(f"/expect/{run}/outcome", scenario.expect[run]["outcome"], found, normal)

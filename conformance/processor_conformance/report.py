@@ -159,7 +159,7 @@ def _only(value: Json, asked: Json) -> Json:
 def _where(found: Divergence) -> str:
     place = {
         "outcome": f"the outcome of run {found.run}",
-        "stored": f"the store, {found.run}",
+        "stored": "the store, thread {!r} of resource {!r}".format(*found.stored or ("", "")),
         "trace": "the whole play",
     }
     where = place.get(found.lane, f"run {found.run}, {found.lane} lane")

@@ -135,6 +135,13 @@ def load(path: Path) -> Scenario:
     return Scenario(path.stem, path.parent.name, raw)
 
 
+def selected(scenarios: Iterable[Scenario], revision: str, mode: str | None = None) -> list[Item]:
+    """The items of these scenarios that exist in the revision and, if one is named, the mode."""
+    return [
+        item for one in scenarios if revision in one.revisions for item in one.items if mode in (None, item.mode)
+    ]
+
+
 def natural(name: str) -> list[tuple[int, str]]:
     """A sorting key by which ORD-2 stands before ORD-10."""
     return [(int(piece), "") if piece.isdigit() else (-1, piece) for piece in re.split(r"(\d+)", name)]

@@ -12,6 +12,7 @@ from typing import Literal
 
 from . import deviations
 from .deviations import Deviation
+from .exits import Exit
 from .invariants import violations
 from .match import Divergence, compare
 from .pattern import PatternError
@@ -134,14 +135,14 @@ class Conclusion:
         return self._keeps(self.standings)
 
     def _keeps(self, rules: Iterable[str]) -> bool:
-        return all(self.standings[rule] in ("kept", "not asked") for rule in rules if level(rule, self.spec) == "MUST")
+        musts = [rule for rule in rules if level(rule, self.spec) == "MUST"]
+        return bool(self.results) and all(self.standings[rule] in ("kept", "not asked") for rule in musts)
 
     @property
-    def exit_code(self) -> int:
-        """0 conformant or deviating only as known, 1 not, 4 a bug of the suite."""
+    def exit_code(self) -> Exit:
         if any(result.kind == "suite-error" for result in self.results):
-            return 4
-        return 1 if self.failing() else 0
+            return Exit.SUITE_BUG
+        return Exit.NOT_CONFORMANT if self.failing() else Exit.CONFORMANT
 
 
 # What a result says about its rule; the first that any result says is the rule's standing.

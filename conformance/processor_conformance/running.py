@@ -1,8 +1,7 @@
 """The command `run`: pytest as the engine, apart from whatever pytest settings lie around, then the summary.
 
-Flows in: a `Suite` and pytest arguments (`-k`, `-x`, `--lf`, `--junitxml`). Flows out: text, a JSON report on request,
-and the exit code: 0 conformant (or deviating only as known), 1 not, 2 usage or empty selection, 3 the adapter did not
-start, 4 a bug of the suite.
+Flows in: the plugin, the deviations' keeper, and pytest arguments (`-k`, `-x`, `--lf`, `--junitxml`). Flows out: text,
+a JSON report on request, and the exit code.
 """
 
 from __future__ import annotations
@@ -21,38 +20,39 @@ from typing import Any
 import pytest
 
 from . import __version__, locate, report
+from .exits import Exit
+from .keeper import Keeper
 from .match import Divergence
 from .pattern import NOTHING
-from .plugin import Suite
-from .updating import update
+from .plugin import Plugin
+from .supervisor import Subject, Supervisor
 from .verdict import Conclusion, Result
-from .words import PROTOCOL, REVISION, Json
+from .words import PROTOCOL, Json
 
-CONFORMANT, NOT_CONFORMANT, USAGE, NO_ADAPTER, SUITE_BUG, INTERRUPTED = 0, 1, 2, 3, 4, 130
 FOREIGN = ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTEST_DEBUG")
 
 
-def run(suite: Suite, arguments: list[str], json_file: Path | None = None) -> int:
-    """Plays the suite's items and prints what came of them; the exit code."""
+def run_suite(plugin: Plugin, keeper: Keeper, arguments: list[str], json_file: Path | None = None) -> Exit:
+    """Plays the plugin's items and prints what came of them; the exit code."""
     began = time.monotonic()
+    supervisor = plugin.supervisor
     with _apart():
-        ended = pytest.main([*_own(suite.settings.command), *arguments], plugins=[suite])
-    conclusion = Conclusion(suite.results, suite.spec)
-    code = _exit_code(suite, conclusion, int(ended))
-    if suite.hello and suite.results:
+        ended = int(pytest.main([*_own(supervisor.subject.command), *arguments], plugins=[plugin]))
+    conclusion = Conclusion(supervisor.results, plugin.spec)
+    code = _exit_code(plugin, keeper, conclusion, ended)
+    if supervisor.hello and supervisor.results:
         failures = report.failures(conclusion, mutants())
         _print([*failures, ""] if failures else [])
-        print(f"{who(suite)} · {_command(suite)} · protocol {PROTOCOL}, {REVISION} · seed {suite.settings.seed}"
-              f" · {time.monotonic() - began:.1f} s")  # fmt: skip
-        _print(report.summary(conclusion, who(suite), suite.known, suite.missing))
-        if json_file:
-            json_file.write_text(
-                json.dumps(as_json(suite, conclusion, code), indent=2, ensure_ascii=False) + "\n", "utf-8"
-            )
-    if suite.settings.update and suite.results:
-        _print(update(suite.known, suite.scenarios, suite.updates))
+        print(f"{_heading(supervisor)} · {time.monotonic() - began:.1f} s")
+        _print(report.summary(conclusion, _who(supervisor), keeper.known, supervisor.missing))
+    if json_file and plugin.selected:
+        json_file.write_text(
+            json.dumps(as_json(supervisor, conclusion, code), indent=2, ensure_ascii=False) + "\n", "utf-8"
+        )
+    if keeper.updating and supervisor.results:
+        _print(keeper.update())
     if ended != pytest.ExitCode.USAGE_ERROR:
-        _explain(suite, code)
+        _explain(plugin, keeper, code)
     return code
 
 
@@ -84,30 +84,31 @@ def _apart() -> Iterator[None]:
         os.environ.update({name: value for name, value in before.items() if value is not None})
 
 
-def _exit_code(suite: Suite, conclusion: Conclusion, ended: int) -> int:
-    if suite.did_not_start:
-        return NO_ADAPTER
+def _exit_code(plugin: Plugin, keeper: Keeper, conclusion: Conclusion, ended: int) -> Exit:
+    if plugin.supervisor.did_not_start:
+        return Exit.NO_ADAPTER
     if ended == pytest.ExitCode.INTERNAL_ERROR:
-        return SUITE_BUG
+        return Exit.SUITE_BUG
     if ended == pytest.ExitCode.INTERRUPTED:
-        return INTERRUPTED
-    if not any(result.kind != "unsupported" for result in suite.results):
-        return USAGE
+        return Exit.INTERRUPTED
+    if keeper.misguided or all(result.kind == "unsupported" for result in conclusion.results):
+        return Exit.USAGE
     return conclusion.exit_code
 
 
-def _explain(suite: Suite, code: int) -> None:
+def _explain(plugin: Plugin, keeper: Keeper, code: Exit) -> None:
     """Why there is no verdict, where there is none."""
-    if suite.misguided:
-        print(f"the deviations file is wrong: {suite.misguided}", file=sys.stderr)
-    elif suite.did_not_start:
-        _print([str(suite.did_not_start), *suite.adapter.stderr_tail.splitlines()], sys.stderr)
-    elif code == USAGE and suite.results:
+    supervisor = plugin.supervisor
+    if keeper.misguided:
+        print(f"the deviations file is wrong: {keeper.misguided}", file=sys.stderr)
+    elif supervisor.did_not_start:
+        _print([str(supervisor.did_not_start), *supervisor.adapter.stderr_tail.splitlines()], sys.stderr)
+    elif code == Exit.USAGE and supervisor.results:
         print("nothing was asked: every scenario selected needs a capability that is not declared", file=sys.stderr)
-    elif code == USAGE:
+    elif code == Exit.USAGE:
         print("nothing is selected; `processor-conformance list` shows what there is", file=sys.stderr)
-    elif code == INTERRUPTED:
-        print(f"interrupted after {len(suite.results)} of {suite.selected} plays", file=sys.stderr)
+    elif code == Exit.INTERRUPTED:
+        print(f"interrupted after {len(supervisor.results)} of {plugin.selected} plays", file=sys.stderr)
 
 
 def _print(lines: list[str], stream: Any = None) -> None:
@@ -115,14 +116,20 @@ def _print(lines: list[str], stream: Any = None) -> None:
         print(line, file=stream)
 
 
-def who(suite: Suite) -> str:
+def _heading(supervisor: Supervisor) -> str:
+    subject = supervisor.subject
+    words = f"protocol {PROTOCOL}, {subject.revision} · seed {subject.seed}"
+    return f"{_who(supervisor)} · {_command(subject)} · {words}"
+
+
+def _who(supervisor: Supervisor) -> str:
     """Name and version of what was played on."""
-    return f"{suite.hello.implementation} {suite.hello.version}".strip() if suite.hello else "the implementation"
+    hello = supervisor.hello
+    return f"{hello.implementation} {hello.version}".strip() if hello else "the implementation"
 
 
-def _command(suite: Suite) -> str:
-    command = suite.settings.command
-    return command if isinstance(command, str) else " ".join(command)
+def _command(subject: Subject) -> str:
+    return subject.command if isinstance(subject.command, str) else " ".join(subject.command)
 
 
 def mutants() -> report.Mutants | None:
@@ -131,16 +138,18 @@ def mutants() -> report.Mutants | None:
     return report.Mutants.parse(json.loads(path.read_text("utf-8"))) if path else None
 
 
-def as_json(suite: Suite, conclusion: Conclusion, code: int) -> Json:
+def as_json(supervisor: Supervisor, conclusion: Conclusion, code: Exit) -> Json:
     """The report of a run, in the form of schemas/report.json."""
+    subject, hello = supervisor.subject, supervisor.hello
     return {
         "suite": __version__,
         "protocol": PROTOCOL,
-        "revision": REVISION,
-        "implementation": {"name": suite.hello.implementation, "version": suite.hello.version} if suite.hello else None,
-        "command": _command(suite),
-        "seed": suite.settings.seed,
-        "exit": code,
+        "revision": subject.revision,
+        "implementation": {"name": hello.implementation, "version": hello.version} if hello else None,
+        "command": _command(subject),
+        "seed": subject.seed,
+        "exit": int(code),
+        "message": str(supervisor.did_not_start or ""),
         "documents": conclusion.documents_alone,
         "full": conclusion.in_full,
         "rules": {
@@ -172,4 +181,4 @@ def _result(result: Result) -> dict[str, Json]:
 def _divergence(found: Divergence) -> dict[str, Json]:
     """Its fields, without those where there is nothing."""
     fields = {name: getattr(found, name) for name in Divergence.__slots__}
-    return {name: value for name, value in fields.items() if value is not NOTHING}
+    return {name: value for name, value in fields.items() if value is not NOTHING and value is not None}

@@ -1,0 +1,116 @@
+"""Plays item after item on one adapter, and judges each.
+
+Flows in: what to play on, and the deviations that are known. Flows out: a `Result` for each item, what the adapter
+said of itself, and why there was none. A fault costs the adapter its process, and the next play gets a new one.
+"""
+
+from __future__ import annotations
+
+import time
+import traceback
+from dataclasses import dataclass
+
+from . import player
+from .connection import Adapter, Hello
+from .faults import AdapterDidNotStart, AdapterFault, SuiteError
+from .keeper import Keeper
+from .scenario import Item
+from .trace import Trace
+from .verdict import Result, judge
+from .words import REVISION
+
+STARTS = 3  # so many starts that fail in a row end the run
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is played on, and how: what starts it, the revision asked of it, the seed of the names."""
+
+    command: str | list[str]
+    timeout: float = 10.0
+    strict: bool = False
+    seed: int = 0
+    revision: str = REVISION
+
+
+class Supervisor:
+    """The adapter's life during a run, and the verdicts."""
+
+    def __init__(self, subject: Subject, keeper: Keeper) -> None:
+        self.subject = subject
+        self.results: list[Result] = []
+        self.missing: set[str] = set()  # capabilities that items needed and the adapter has not declared
+        self.hello: Hello | None = None
+        self.did_not_start: AdapterDidNotStart | None = None
+        self.adapter = Adapter(
+            subject.command, timeout=subject.timeout, strict=subject.strict, revision=subject.revision
+        )
+        self._keeper = keeper
+        self._traces: dict[int, tuple[int, Trace]] = {}  # by identity: the place of its result, the trace
+        self._failed_starts = 0
+
+    def start(self) -> Hello | None:
+        """Starts the adapter; None where it does not."""
+        try:
+            self.hello = self.adapter.start()
+        except AdapterDidNotStart as fault:
+            self.did_not_start = fault
+        return self.hello
+
+    def close(self) -> None:
+        """Ends the adapter; what it still said on its way is judged too."""
+        self.adapter.close()
+        self._look_back()
+
+    def verdict(self, item: Item) -> Result:
+        """Plays one item and judges it."""
+        self._look_back()
+        began = time.monotonic()
+        result = self._verdict(item)
+        result.seconds = time.monotonic() - began
+        self.results.append(result)
+        return result
+
+    def _verdict(self, item: Item) -> Result:
+        try:
+            hello = self.adapter.start()
+            self._failed_starts = 0
+            undeclared = item.scenario.capabilities(item.mode) - hello.capabilities
+            if undeclared:
+                self.missing |= undeclared
+                return Result(item, "unsupported", message=f"needs {', '.join(sorted(undeclared))}")
+            trace = player.play(self.adapter, item, seed=self.subject.seed, timeout=self.subject.timeout)
+            self._traces[id(trace)] = len(self.results), trace
+            return self._judged(item, trace)
+        except AdapterDidNotStart as fault:
+            self._failed_starts += 1
+            self.did_not_start = fault if self._failed_starts >= STARTS else None
+            return self._fault(item, fault)
+        except AdapterFault as fault:
+            return self._fault(item, fault)
+        except SuiteError as error:
+            return Result(item, "suite-error", message=str(error))
+        except Exception:
+            return Result(item, "suite-error", message=traceback.format_exc())
+
+    def _judged(self, item: Item, trace: Trace) -> Result:
+        result = judge(item, trace, self._keeper.known.of(item))
+        self._keeper.note(result, trace)
+        return result
+
+    def _look_back(self) -> None:
+        """Judges those plays anew for which something came when their session was closed."""
+        while self.adapter.stragglers:
+            place, trace = self._traces.get(id(self.adapter.stragglers.pop()), (-1, None))
+            if trace is not None:
+                before = self.results[place]
+                again = judge(before.item, trace, self._keeper.known.of(before.item))
+                again.seconds = before.seconds
+                self.results[place] = again
+
+    def _fault(self, item: Item, fault: AdapterFault) -> Result:
+        self.adapter.close()
+        seen = f"; seen: {fault.seen}" if fault.seen else ""
+        return Result(
+            item, "adapter-fault", message=f"{fault.kind}: {fault.message}{seen}", stderr=self.adapter.stderr_tail
+        )
