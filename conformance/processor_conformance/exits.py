@@ -22,9 +22,9 @@ class Exit(IntEnum):
 SAYS = {
     Exit.CONFORMANT: "conformant, or deviating only as known",
     Exit.NOT_CONFORMANT: "not conformant",
-    Exit.USAGE: "usage: an unknown name (the nearest are named), nothing selected, a wrong deviations file",
-    Exit.NO_ADAPTER: "the adapter did not start, at first or three times in a row, or not in the revision asked for",
-    Exit.SUITE_BUG: "a bug of the suite, or of a scenario",
+    Exit.USAGE: "usage: an unknown name, nothing selected, a wrong deviations file, a report that cannot be written",
+    Exit.NO_ADAPTER: "the adapter did not start, at first or three times in a row, or does not list the revision asked for",
+    Exit.SUITE_BUG: "a bug of the suite, or a scenario that is not in its form",
     Exit.INTERRUPTED: "interrupted",
 }
 TEXT = "exit codes: " + "; ".join(f"{int(code)} {says}" for code, says in SAYS.items())
