@@ -23,7 +23,7 @@ SAYS = {
     Exit.CONFORMANT: "conformant, or deviating only as known",
     Exit.NOT_CONFORMANT: "not conformant",
     Exit.USAGE: "usage: an unknown name, nothing selected, a wrong deviations file, a report that cannot be written",
-    Exit.NO_ADAPTER: "the adapter did not start, at first or three times in a row, or does not list the revision asked for",
+    Exit.NO_ADAPTER: "the adapter did not start (at first, or three times in a row) or lacks the revision asked for",
     Exit.SUITE_BUG: "a bug of the suite, or a scenario that is not in its form",
     Exit.INTERRUPTED: "interrupted",
 }
