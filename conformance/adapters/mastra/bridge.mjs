@@ -213,7 +213,7 @@ serve({
     for (const id of ids) models.set(id, makeModel(id));
     const { memory, read: stored, options: remember } = remembers ? await openMemory(remembers) : {};
     const agent = new Agent({
-      id: session, name: session, instructions: given.instructions ?? '', model: models.get(ids[0]), memory,
+      id: 'agent', name: 'agent', instructions: given.instructions ?? '', model: models.get(ids[0]), memory,
       tools: Object.fromEntries((given.tools ?? []).map(tool => [tool.name, makeTool(tool)])),
       ...pick(chains, given, chain),
       ...pick(['maxProcessorRetries'], given),
