@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from layout import PRODUCT, ROOT, files
+from layout import PRODUCT, ROOT, RUNNER, files
 
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")  # relative ones only
 SUBCOMMAND = re.compile(r"^\s*processor-conformance ([a-z-]+)", re.MULTILINE)
@@ -43,3 +43,9 @@ def test_every_command_of_the_readme_exists() -> None:
     codes = {name: done.returncode for name, done in asked.items()}
 
     assert codes == dict.fromkeys(named, 0)
+
+
+def test_the_tour_of_the_runner_has_every_module() -> None:
+    text = (RUNNER / "README.md").read_text("utf-8")
+
+    assert [path.name for path in RUNNER.glob("[a-z]*.py") if f"]({path.name})" not in text] == []
