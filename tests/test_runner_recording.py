@@ -102,6 +102,11 @@ def test_step_start_belongs_to_the_model_call_after_it() -> None:
     assert steps(part("step-start"), {"model": "m"}, part("step-start"), {"model": "m"}) == [0, 0, 1, 1]
 
 
+def test_step_start_that_comes_after_its_model_call_belongs_to_that_call() -> None:
+    other = {**part("step-start"), "processor": "b"}
+    assert steps({"model": "m"}, part("step-start"), other, {"model": "m"}, part("step-start")) == [0, 0, 0, 1, 1]
+
+
 def test_a_retried_attempt_is_no_step() -> None:
     again = {**part("text-delta"), "retryCount": 1}
     assert steps({"model": "m"}, part("text-delta"), {"model": "m"}, again, {"model": "m"}, part("text-delta")) == [
@@ -174,6 +179,14 @@ def test_a_fingerprint_follows_the_adapters_files(tmp_path: Path) -> None:
     before = fingerprint(["python3", str(program)])
     program.write_text("two")
     assert fingerprint(["python3", str(program)]) != before
+
+
+def test_a_fingerprint_follows_a_program_that_needs_no_interpreter_named(tmp_path: Path) -> None:
+    program = tmp_path / "run"
+    program.write_text("#!/bin/sh\n")
+    before = fingerprint(str(program))
+    program.write_text("#!/bin/bash\n")
+    assert fingerprint(str(program)) != before
 
 
 PLAIN = scenario(

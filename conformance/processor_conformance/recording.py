@@ -14,6 +14,7 @@ import importlib.util
 import itertools
 import json
 import shlex
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,8 +131,14 @@ def _folders(command: str | list[str]) -> Iterator[Path]:
     for before, word in itertools.pairwise(["", *words]):
         if before in ("-m", "python"):
             yield from _module(word)
-        elif before and Path(word).is_file():
+        elif Path(word).is_file() and (before or _is_script(Path(word))):
             yield Path(word).resolve().parent
+
+
+def _is_script(program: Path) -> bool:
+    """Whether the program that a command starts is the adapter's own, and not an interpreter."""
+    with program.open("rb") as file:
+        return file.read(2) == b"#!"
 
 
 def _module(name: str) -> Iterator[Path]:
@@ -198,12 +205,15 @@ def step_numbers(trace: Trace, run: str) -> dict[int, int]:
         if "retryCount" in event.data and _of_attempt(event) and not _opens_step(event):
             attempts.setdefault(call, event.data["retryCount"])
     steps: dict[int, int] = {}
+    openings: Counter[str] = Counter()  # by processor: one that sees no step-start must not set back those that do
     for event, call in zip(events, calls, strict=True):
         begun = sum(not attempts.get(one) for one in range(1, call + 1))
+        opens = _opens_step(event) and not event.data.get("retryCount")
+        openings[str(event.data.get("processor"))] += opens
         if isinstance(event.data.get("stepNumber"), int):
             steps[event.at] = event.data["stepNumber"]
         elif event.name in ("processOutputStream", "tool", "model"):
-            ahead = _opens_step(event) and not event.data.get("retryCount")
+            ahead = opens and max(openings.values()) > begun
             steps[event.at] = begun if ahead else max(begun - 1, 0)
     return steps | _chunk_steps(trace.lane(run, "client"))
 
@@ -225,7 +235,7 @@ def _chunk_steps(chunks: list[Event]) -> dict[int, int]:
 
 
 def _opens_step(event: Event) -> bool:
-    """Whether it is the chunk that comes before its step's model call."""
+    """Whether it is the chunk that opens a step: before its model call, as the contract has it, or after it."""
     part = event.data.get("part")
     return isinstance(part, dict) and part.get("type") == "step-start"
 
