@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from processor_conformance import cli, commands, schema
+from processor_conformance import cli, commands, coverage, schema
 from processor_conformance.exits import Exit
 
 Json = Any
@@ -246,6 +246,14 @@ def test_coverage_writes_nothing_without_the_mutants(
     monkeypatch.setattr(commands, "mutants", lambda: None)
     assert cli.main(["coverage", "--write"]) == 2
     assert "do make mutants ARGS=--write" in capsys.readouterr().err
+
+
+def test_coverage_fails_where_the_specification_is_not_up_to_date(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(coverage, "written", lambda text, found: f"{text}more")
+    assert cli.main(["coverage"]) == 1
+    assert "not those of today; do coverage --write" in capsys.readouterr().out
 
 
 def test_the_json_report_is_as_its_schema_says(broken: Path, tmp_path: Path) -> None:

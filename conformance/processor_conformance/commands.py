@@ -115,10 +115,14 @@ def coverage_command(options: Namespace) -> int:
             "fixtures/mutants.json is not there, and every 'Broken by' would go; do make mutants ARGS=--write"
         )
     found = coverage.Coverage(spec.load(path), scenario.load_all(), lines, known or Mutants({}, {}))
+    text = path.read_text("utf-8")
+    today = coverage.written(text, found)
     if options.write:
-        path.write_text(coverage.written(path.read_text("utf-8"), found), "utf-8")
+        path.write_text(today, "utf-8")
     print("\n".join(coverage.matrix(found)))
     holes = coverage.holes(found)
+    if today != text and not options.write:
+        holes.append("SPEC.md: its 'Shown by' and 'Broken by' are not those of today; do coverage --write")
     print("\n".join(["", *holes, "", f"{len(holes)} holes" if holes else f"no hole in {', '.join(COMPLETE)}"]))
     return Exit.NOT_CONFORMANT if holes else Exit.CONFORMANT
 

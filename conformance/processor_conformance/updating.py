@@ -19,7 +19,7 @@ from .words import Json
 
 HEADER = re.compile(r"^\[\[\s*deviation\s*\]\]", re.M)
 TABLE = re.compile(r"^\[\[?[\w .\-]+\]\]?\s*(#.*)?$", re.M)
-MODES = re.compile(r"^modes\s*=.*\n", re.M)
+MODE_LINE = re.compile(r"^modes\s*=.*\n", re.M)
 
 
 @dataclass(slots=True)
@@ -83,7 +83,7 @@ def _left(text: str, entry: Deviation, modes: tuple[str, ...], updates: Updates)
     if not left or not stale:
         return text if left else ""
     line = f"modes = {json.dumps(left)}\n"
-    return MODES.sub(line, text) if entry.modes else re.sub(r"^(scenario\s*=.*\n)", rf"\g<1>{line}", text, flags=re.M)
+    return MODE_LINE.sub(line, text) if entry.modes else re.sub(r"^(scenario\s*=.*\n)", rf"\g<1>{line}", text, flags=re.M)
 
 
 def merged(entries: Iterable[Deviation], modes: dict[str, tuple[str, ...]]) -> list[Deviation]:
