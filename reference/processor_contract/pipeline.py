@@ -76,8 +76,8 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
             returned = link.method(args)
         except Exception as error:
             raise ended(run, link, args, error) from error
-        if args.tripwire is not None or run.ending is not None or run.signal.aborted:
-            raise ended(run, link, args, None)
+        if args.tripwire is not None or run.ending is not None or (run.signal.aborted and not run.committed):
+            raise ended(run, link, args)
         try:
             if hook.returns(run, link, slate, returned):
                 break
@@ -103,7 +103,7 @@ def arguments(run: Run, link: Link, slate: Slate) -> HookArgs:
     return hook.args(*values)
 
 
-def ended(run: Run, link: Link, args: HookArgs, error: Exception | None) -> Exception:
+def ended(run: Run, link: Link, args: HookArgs, error: Exception | None = None) -> Exception:
     """What ends this chain: a cancellation, an abort, a verdict on data that was sent meanwhile, or an exception."""
     if run.signal.aborted and not run.committed:
         return Cancelled(run.signal.reason)  # RES-12: what a hook comes to after the signal has fired is ignored
@@ -115,7 +115,7 @@ def ended(run: Run, link: Link, args: HookArgs, error: Exception | None) -> Exce
         return stopped(run, link, args.tripwire)
     if run.ending is not None:  # DAT-7: it happened while a chunk of this hook's writer was handled
         return run.ending
-    assert error is not None
+    assert error is not None  # nothing else ends a chain
     return run.end_with(HookFailed(link.processor.id, link.hook.wire, error))  # ERR-9: fails closed
 
 
