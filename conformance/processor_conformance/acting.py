@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from . import model_script
 from .calls import Call, ModelCall, Run, described
 from .connection import Adapter
-from .faults import AdapterFault, SuiteError
+from .faults import SuiteError, breach
 from .rename import Renaming
 from .scripts import NEUTRAL, STEPS, Gates, failure, referred
 from .words import ARRAYS, UNDEFINED, Json
@@ -122,7 +122,8 @@ class Acting:
         params = {"handle": target.handle, "operations": self._for_wire(call, plain)}
         results = self._ask("object/do", params)["results"]
         if len(results) != len(operations):
-            raise AdapterFault("breach", f"answered {len(operations)} operations with {len(results)} results")
+            message = f"answered {len(operations)} operations with {len(results)} results; give one for each, in order"
+            raise breach(message)
         return list(self._renaming.from_wire(results))
 
     # -- objects of other calls --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from .acting import Acting
 from .calls import Call, ModelCall, Run
 from .connection import Adapter
-from .faults import AdapterFault
+from .faults import AdapterFault, breach
 from .notes import MOST_EVENTS, Notes
 from .peer import Refusal, Work
 from .rename import Renaming
@@ -96,7 +96,7 @@ class Answers:
         wire = params["run"]
         past = self._adapter.past_runs.get(wire)
         if past is None:
-            raise AdapterFault("breach", f"{method} names the run {wire!r}, which was never started")
+            raise breach(f"{method} names the run {wire!r}, which was never started; name the one of run/start")
         notes, name = past
         notes.message(name, method, params, late=True)
         self._adapter.stragglers.append(notes.trace)
@@ -114,14 +114,16 @@ class Answers:
     def _hook(self, run: Run, method: str, params: dict[str, Json]) -> Work:
         hook, key = params["hook"], params["processor"]
         if not self._scripts.knows(hook, key):
-            raise AdapterFault("breach", f"calls {hook} of processor {key!r}, which has no such hook")
+            message = f"calls {hook} of processor {key!r}, which has no such hook; session/open lists those it has"
+            raise breach(message)
         return self._called(run, hook, key, params, self._note(run, method, params))
 
     def _tool(self, run: Run, method: str, params: dict[str, Json]) -> Work:
         event = self._note(run, method, params)
         name = event.data["tool"]
         if not self._scripts.knows("tool", name):
-            raise AdapterFault("breach", f"calls the tool {name!r}, which the agent does not have")
+            message = f"calls the tool {name!r}, which the agent does not have; session/open lists its tools"
+            raise breach(message)
         return self._called(run, "tool", name, params, event)
 
     def _callback(self, run: Run, method: str, params: dict[str, Json]) -> Work:
@@ -131,7 +133,7 @@ class Answers:
     def _called(self, run: Run, kind: str, owner: str, params: dict[str, Json], event: Event) -> Work:
         handle = params["handle"]
         if handle in self._handles:
-            raise AdapterFault("breach", f"the handle {handle!r} is used twice")
+            raise breach(f"the handle {handle!r} is used twice; make up a new one for each call")
         self._handles.add(handle)
         clause = self._scripts.choose(kind, owner, {"run": run.name, **event.data})
         call = Call(run, kind, owner, event, clause, handle, params["tokens"])
@@ -147,7 +149,8 @@ class Answers:
     def _model(self, run: Run, method: str, params: dict[str, Json]) -> Work:
         name = (run.wire, params["call"])
         if name in self._model_calls:
-            raise AdapterFault("breach", f"the model call {params['call']!r} is made twice")
+            message = f"the model call {params['call']!r} is made twice; make up a new name for each"
+            raise breach(message)
         turn = self._turn(run)
         run.model_calls += 1
         call = ModelCall(run, run.model_calls, params["model"], params["mode"], turn)
@@ -176,7 +179,8 @@ class Answers:
     def _model_call(self, run: Run, params: dict[str, Json]) -> ModelCall:
         call = self._model_calls.get((run.wire, params["call"]))
         if call is None:
-            raise AdapterFault("breach", f"names the model call {params['call']!r}, which was never made")
+            message = f"names the model call {params['call']!r}, which was never made; name one of model/call"
+            raise breach(message)
         return call
 
 

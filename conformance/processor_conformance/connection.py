@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from . import schema
-from .faults import AdapterDidNotStart, AdapterFault, SuiteError
+from .faults import AdapterDidNotStart, AdapterFault, SuiteError, breach
 from .peer import Peer
 from .trace import Trace
 from .words import PROTOCOL, REVISION, Json
@@ -91,7 +91,7 @@ class Adapter:
     def peer(self) -> Peer:
         """The connection; the adapter must have been started."""
         if self._peer is None:
-            raise SuiteError("the adapter is not started")
+            raise SuiteError("the adapter is not started; call start() first")
         return self._peer
 
     @property
@@ -122,17 +122,18 @@ class Adapter:
         if self._revision not in hello.revisions:
             listed = ", ".join(hello.revisions)
             message = f"it does not speak the revision {self._revision}; ask for one it lists: --revision {listed}"
-            raise AdapterFault("breach", message)
+            raise breach(message)
         return hello
 
 
 def _hello(answer: Json) -> Hello:
     if answer["protocol"] != PROTOCOL:
-        raise AdapterFault("breach", f"it speaks protocol {answer['protocol']!r}, this runner speaks {PROTOCOL}")
+        spoken = answer["protocol"]
+        raise breach(f"it speaks protocol {spoken!r}, this runner speaks {PROTOCOL}: choose among 'protocols'")
     unknown = sorted(set(answer["capabilities"]) - schema.capabilities())
     if unknown:
-        message = f"it declares what is no capability of the protocol: {', '.join(unknown)}"
-        raise AdapterFault("breach", message, json.dumps(answer))
+        message = f"it declares what is no capability of the protocol: {', '.join(unknown)}; PROTOCOL.md has the list"
+        raise breach(message, json.dumps(answer))
     return Hello(
         answer["implementation"]["name"],
         str(answer["implementation"].get("version", "")),

@@ -113,7 +113,7 @@ def load(path: Path) -> Deviations:
         causes = [_cause(table) for table in raw.get("cause", [])]
         entries = tuple(_deviation(table) for table in raw.get("deviation", []))
     except FileNotFoundError:
-        raise DeviationError(f"there is no deviations file {path}") from None
+        raise DeviationError(f"there is no deviations file {path}; name one that is there, or 'none'") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         what = f"a table lacks {error}" if isinstance(error, KeyError) else error
         raise DeviationError(f"{path}: {what}") from error

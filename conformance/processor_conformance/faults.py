@@ -38,6 +38,11 @@ class AdapterDidNotStart(AdapterFault):
     """The adapter could not be started, or did not get through `initialize`."""
 
 
+def breach(message: str, seen: str = "") -> AdapterFault:
+    """A breach of the protocol: what the adapter did, and what to do instead."""
+    return AdapterFault("breach", message, seen)
+
+
 def excerpt(text: str, limit: int = EXCERPT) -> str:
     """The text, quoted on one line and cut in the middle when it is long."""
     if len(text) > limit:

@@ -18,12 +18,13 @@ from queue import SimpleQueue
 from typing import NamedTuple, Protocol
 
 from . import schema
-from .faults import AdapterFault, FaultKind, SuiteError, excerpt
+from .faults import AdapterFault, FaultKind, SuiteError, breach, excerpt
 from .wire import open_transport
 from .words import Json
 
 Job = Callable[[], Json]
 REQUESTS = {"hook/call", "model/call", "model/next", "tool/call", "callback/call", "store/read", "store/write"}
+OUTPUT = "stdout is for messages, one JSON object a line; write all else to stderr"
 NOTIFICATIONS = {"stream/chunk", "model/aborted"}
 
 
@@ -54,7 +55,7 @@ class Refusal(Exception):
 
 class _Nobody:
     def arrived(self, method: str, params: dict[str, Json]) -> Work | None:
-        raise AdapterFault("breach", f"sent {method} although no session was ever opened")
+        raise breach(f"sent {method} although no session was ever opened; wait for session/open")
 
     def served(self) -> None:
         pass
@@ -192,19 +193,19 @@ class Peer:
 
     def _sort(self, message: dict[str, Json]) -> None:
         if message.get("jsonrpc") != "2.0":
-            raise AdapterFault("breach", 'a message without "jsonrpc": "2.0"')
+            raise breach('a message without "jsonrpc": "2.0"; each one has it')
         name = message.get("id")
         if name is not None and not isinstance(name, str):
-            raise AdapterFault("breach", f"the id {name!r} is not a text")
+            raise breach(f"the id {name!r} is not a text; ids are texts")
         if "method" not in message:
             return self._on_answer(name, message)
         method, params = message["method"], message.get("params", {})
         kind, known = ("notification", NOTIFICATIONS) if name is None else ("request", REQUESTS)
         if not isinstance(method, str) or method not in known:
-            raise AdapterFault("breach", f"{method!r} is no {kind} of the protocol")
+            raise breach(f"{method!r} is no {kind} of the protocol; PROTOCOL.md, section 1, has the list")
         self._check(f"{method}.params", params, f"{method} params")
         if name is not None and name in self._theirs:
-            raise AdapterFault("breach", f"two open requests with the id {name!r}")
+            raise breach(f"two open requests with the id {name!r}; count them up")
         receiver = self.receiver
         work = receiver.arrived(method, params)
         if name is not None and work is not None:
@@ -218,11 +219,12 @@ class Peer:
             ours = name is not None and name[:1] == "r" and name[1:].isdigit() and 0 < int(name[1:]) <= self._sent
             what = f"{name!r}, which was answered before" if ours else f"{name!r}, which nobody asked"
             why = f" ({_reason(message['error'])})" if "error" in message else ""
-            raise AdapterFault("breach", f"an answer to {what}{why}")
+            raise breach(f"an answer to {what}{why}; answer each request once, with its id")
         if "error" in message:
-            raise AdapterFault("breach", f"answered {pending.method} with an error: {_reason(message['error'])}")
+            said = f"answered {pending.method} with an error: {_reason(message['error'])}"
+            raise breach(f"{said}; what the implementation raises belongs into the result, as 'raised'")
         if "result" not in message:
-            raise AdapterFault("breach", f"answered {pending.method} with neither result nor error")
+            raise breach(f"answered {pending.method} with neither result nor error; it has one of them")
         self._check(f"{pending.method}.result", message["result"], f"the answer to {pending.method}")
         if pending.on_result is not None:
             pending.on_result(message["result"])
@@ -233,7 +235,7 @@ class Peer:
     def _check(self, definition: str, value: Json, what: str) -> None:
         problem = schema.problem(definition, value, strict=self._strict)
         if problem is not None:
-            raise AdapterFault("breach", f"{what}: {problem}")
+            raise breach(f"{what}: {problem}")
 
     # -- answering ---------------------------------------------------------------------------------------------------
 
@@ -257,7 +259,7 @@ class Peer:
         try:
             line = json.dumps(message, allow_nan=False, separators=(",", ":"))
         except ValueError as error:
-            raise SuiteError(f"not JSON: {error}") from error
+            raise SuiteError(f"what the scenario hands over is not JSON: {error}") from error
         try:
             self._transport.send(line)
         except Exception as error:
@@ -330,18 +332,19 @@ class Workers:
 def decode(line: bytes) -> dict[str, Json]:
     """The message in a line; raises AdapterFault (`garbage`) when it is none."""
     if not line.strip():
-        raise AdapterFault("garbage", "an empty line")
+        raise AdapterFault("garbage", f"an empty line; {OUTPUT}")
     if line.startswith(codecs.BOM_UTF8):
-        raise AdapterFault("garbage", "a line that begins with a byte order mark")
+        raise AdapterFault("garbage", "a line that begins with a byte order mark; write UTF-8 without one")
     try:
         message = json.loads(line.decode("utf-8"), parse_constant=_no_constant)
     except UnicodeDecodeError as error:
         message = f"a line that is not UTF-8 (byte {error.start}): {excerpt(repr(line)[2:-1])}"
         raise AdapterFault("garbage", message) from error
     except (ValueError, RecursionError) as error:
-        raise AdapterFault("garbage", f"a line that is no JSON ({error}): {excerpt(line.decode())}") from error
+        message = f"a line that is no JSON ({error}): {excerpt(line.decode())}; {OUTPUT}"
+        raise AdapterFault("garbage", message) from error
     if not isinstance(message, dict):
-        raise AdapterFault("garbage", f"a line that is no JSON object: {excerpt(line.decode())}")
+        raise AdapterFault("garbage", f"a line that is no JSON object: {excerpt(line.decode())}; {OUTPUT}")
     return message
 
 

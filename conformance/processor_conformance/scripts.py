@@ -142,5 +142,5 @@ def referred(template: Json, token_of: Callable[[dict[str, Json]], str | None]) 
 def failure(error: dict[str, Json], fresh: Callable[[str], str]) -> dict[str, Json]:
     """An error that the runner hands in, with its token."""
     if not isinstance(error.get("message"), str):
-        raise SuiteError(f"an error without a message cannot be handed in: {error}")
+        raise SuiteError(f"an error without a message cannot be handed in: {error}; give it a 'message'")
     return error if "token" in error else {**error, "token": fresh("error")}

@@ -90,7 +90,7 @@ def parse(text: str) -> dict[str, Rule]:
     rules: dict[str, Rule] = {}
     for rule_id, title, body in sections(text):
         if rule_id in rules:
-            raise SpecError(f"SPEC.md has {rule_id} twice")
+            raise SpecError(f"SPEC.md has {rule_id} twice; give one of them the next free number")
         rules[rule_id] = _rule(rule_id, title, body)
     return rules
 
@@ -128,7 +128,7 @@ def _revisions(rule_id: str, word: str) -> tuple[str, ...]:
         return REVISIONS
     if word in REVISIONS:
         return (word,)
-    raise SpecError(f"SPEC.md, {rule_id}: the last field names the revisions, not {word!r}")
+    raise SpecError(f"SPEC.md, {rule_id}: the last field names the revisions (both revisions, nine-hook), not {word!r}")
 
 
 def _joined(text: str) -> str:

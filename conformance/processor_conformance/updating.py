@@ -83,7 +83,9 @@ def _left(text: str, entry: Deviation, modes: tuple[str, ...], updates: Updates)
     if not left or not stale:
         return text if left else ""
     line = f"modes = {json.dumps(left)}\n"
-    return MODE_LINE.sub(line, text) if entry.modes else re.sub(r"^(scenario\s*=.*\n)", rf"\g<1>{line}", text, flags=re.M)
+    if entry.modes:
+        return MODE_LINE.sub(line, text)
+    return re.sub(r"^(scenario\s*=.*\n)", rf"\g<1>{line}", text, flags=re.M)
 
 
 def merged(entries: Iterable[Deviation], modes: dict[str, tuple[str, ...]]) -> list[Deviation]:
