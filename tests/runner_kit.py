@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any
 
 from processor_conformance.scenario import Item, Scenario
 from processor_conformance.spec import Rule
 from processor_conformance.trace import Event, Trace
+from processor_conformance.words import Json
 
-Json = Any
 NAMED_BY = ("hook", "callback", "type")
 
 

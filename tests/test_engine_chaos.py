@@ -14,8 +14,8 @@ from chaos.playing import play
 from processor_conformance import player, wire
 from processor_conformance.connection import Adapter
 from processor_conformance.faults import AdapterDidNotStart, AdapterFault
+from processor_conformance.words import Json
 
-Json = Any
 HERE = {"PYTHONPATH": str(Path(__file__).parent)}
 TIMEOUT = 1.0  # of what must time out; everything else has PATIENCE, because a busy machine starts processes slowly
 PATIENCE = 20.0
@@ -174,7 +174,7 @@ def test_a_full_check_only_where_it_is_asked_for(start: Any) -> None:
     ("way", "message"),
     [
         ("sends-a-chunk-without-type", "the answer to run/read: /chunks/0: 'type' is missing"),
-        ("reads-too-little", "run/read of 3 chunks brought 1, and not the end of the stream"),
+        ("reads-too-little", "run/read of 3 chunks brought 1, not the end of the stream"),
     ],
 )
 def test_fault_of_a_pulled_stream(start: Any, way: str, message: str) -> None:

@@ -13,7 +13,6 @@ from chaos import mini
 from processor_conformance.connection import Adapter, Hello
 from processor_conformance.faults import AdapterDidNotStart, AdapterFault, SuiteError
 
-Json = Any
 HELLO = Hello("mini", "1", ("nine-hook", "six-hook"), frozenset(mini.CAPABILITIES))
 
 

@@ -17,8 +17,8 @@ from chaos import mini
 from chaos.playing import play
 from processor_conformance.connection import Adapter
 from processor_conformance.faults import AdapterFault
+from processor_conformance.words import Json
 
-Json = Any
 JUNK: list[Json] = [
     None, True, 0, -1, 1.5, "", "x", [], {}, [[]], [{}], {"a": {}}, ["x"], {"$undefined": True}, "\ud800", 10**30,
 ]  # fmt: skip

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from processor_conformance.faults import SuiteError
 from processor_conformance.model_script import USAGE, answer
-
-Json = Any
+from processor_conformance.words import Json
 
 
 def asked(turn: Json, mode: str = "stream") -> Json:

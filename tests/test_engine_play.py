@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -13,9 +12,8 @@ from processor_conformance import answers, peer
 from processor_conformance.connection import Adapter
 from processor_conformance.faults import AdapterFault, SuiteError
 from processor_conformance.trace import Trace
-from processor_conformance.words import Lane
+from processor_conformance.words import Json, Lane
 
-Json = Any
 MESSAGES = [{"role": "user", "content": "hello"}]
 
 

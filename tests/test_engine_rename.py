@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import string
-from typing import Any
 
 import pytest
 
 from processor_conformance.rename import Renaming
+from processor_conformance.words import Json
 
-Json = Any
 SEEDS = range(1, 40)
 VALUES: list[Json] = [
     {"role": "user", "content": {"format": 2, "parts": [{"type": "text", "text": "Hello, Wörld 42!"}]}, "id": "m-1"},

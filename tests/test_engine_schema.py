@@ -13,8 +13,8 @@ from jsonschema import Draft202012Validator
 
 from processor_conformance import schema
 from processor_conformance.faults import SuiteError
+from processor_conformance.words import Json
 
-Json = Any
 PROTOCOL = (Path(__file__).parents[1] / "conformance" / "PROTOCOL.md").read_text("utf-8")
 HOOK: dict[str, Json] = {
     "run": "r", "handle": "h", "processor": "p", "hook": "processInput", "arguments": {}, "tokens": {},

@@ -7,15 +7,14 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import jsonschema
 import pytest
 
 from processor_conformance import cli, commands, coverage, schema
 from processor_conformance.exits import Exit
+from processor_conformance.words import Json
 
-Json = Any
 HERE = Path(__file__).resolve().parent
 TINY = "python:runner_tiny:connect"
 STREAM = "processOutputStream"

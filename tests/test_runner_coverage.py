@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -12,9 +11,9 @@ from processor_conformance.recording import line
 from processor_conformance.report import Mutants
 from processor_conformance.scenario import Scenario
 from processor_conformance.spec import Rule, parse
+from processor_conformance.words import Json
 from runner_kit import hook, rule, scenario, trace
 
-Json = Any
 SEEN = ("generate, stream", "step first, later", "place first, later")
 RULE = replace(rule(), seen_at=SEEN)
 STEPS = [hook(key, stepNumber=step) for step in (0, 1) for key in ("a", "b")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,9 +11,9 @@ from processor_conformance.proposals import propose
 from processor_conformance.trace import Trace
 from processor_conformance.updating import Updates, as_toml, rewrite, update
 from processor_conformance.verdict import judge
+from processor_conformance.words import Json
 from runner_kit import hook, item, scenario, trace
 
-Json = Any
 EXPECTED = scenario([{"work": [hook("a"), hook("b")], "outcome": {"text": "hi"}}], stored=[])
 TEXT = """# What it breaks.
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from processor_conformance import explain, prose
 from processor_conformance.report import Mutants
+from processor_conformance.words import Json
 from runner_kit import hook, rule, scenario
-
-Json = Any
 
 
 @pytest.mark.parametrize(

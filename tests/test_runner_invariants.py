@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from processor_conformance.invariants import violations
 from processor_conformance.scenario import Scenario
+from processor_conformance.words import Json
 from runner_kit import hook, scenario, trace
 
-Json = Any
 RESULT = "processOutputResult"
 PLAIN = scenario([{}])
 TWICE = scenario([{}, {}])

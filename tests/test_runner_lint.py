@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from processor_conformance import lint
 from processor_conformance.scenario import Scenario, load_all
 from processor_conformance.spec import load
+from processor_conformance.words import Json
 from runner_kit import hook, rule, scenario
 
-Json = Any
 SPEC = {"ORD-3": rule("ORD-3")}
 LENS = {"work": ["processOutputStep"]}
 GIVEN: Json = {"processors": {"a": {}, "b": {}}, "outputProcessors": ["a", "b"], "model": [{"text": ["hi"]}]}

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from processor_conformance.match import Divergence, compare
 from processor_conformance.pattern import NOTHING
+from processor_conformance.words import Json
 from runner_kit import hook, scenario, trace
 
-Json = Any
 WORK = {"work": ["processOutputStep"]}
 
 

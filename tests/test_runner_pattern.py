@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from processor_conformance.pattern import NOTHING, PatternError, fit, fits
+from processor_conformance.words import Json
 
-Json = Any
 UNDEFINED = {"$undefined": True}
 FITTING: list[tuple[Json, Json]] = [
     (1, 1.0),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,9 +12,8 @@ from processor_conformance.connection import Adapter
 from processor_conformance.normal import Normaliser
 from processor_conformance.packing import packed, unpacked
 from processor_conformance.recording import Recording, alike, fingerprint, keep, line, replay, step_numbers
+from processor_conformance.words import Json
 from runner_kit import hook, item, scenario, trace
-
-Json = Any
 
 
 def normalised(value: Json, own: Json = None) -> Json:

@@ -10,7 +10,6 @@ from processor_conformance.report import Mutants
 from processor_conformance.verdict import Conclusion, Result, judge
 from runner_kit import hook, item, rule, scenario, trace
 
-Json = Any
 SPEC = {"ORD-3": rule("ORD-3", sources=("document S-1", "decision 1")), "ORD-4": rule("ORD-4", sources=("decision 4",))}
 OF = scenario([{"work": [hook("a"), hook("b")]}])
 OTHER = scenario([{"work": [hook("a")]}], name="ORD-4-other")

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from processor_conformance.scenario import Scenario, ScenarioError, load, load_all
+from processor_conformance.words import Json
 from runner_kit import scenario
-
-Json = Any
 
 
 def given(**members: Json) -> Scenario:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,6 @@ from processor_conformance.spec import Rule
 from processor_conformance.verdict import Conclusion, Kind, Result, fails, judge
 from runner_kit import hook, item, rule, scenario, trace
 
-Json = Any
 EXPECTED = scenario([{"work": [hook("a"), hook("b")]}])
 AS_EXPECTED = {"work": [hook("a"), hook("b")]}
 REVERSED = {"work": [hook("b"), hook("a")]}

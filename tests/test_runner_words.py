@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 from processor_conformance import schema, words
+from processor_conformance.words import Json
 from processor_contract.hooks import HOOKS
 
-Json = Any
 SCENARIO = schema.document("scenario")
 PROTOCOL = schema.document("protocol")
 

@@ -138,7 +138,7 @@ class Peer:
         ended = self._transport.died()
         if ended is not None:
             return AdapterFault("died", f"the adapter {ended} and left {pending.method} unanswered", self._said)
-        message = f"no answer to {pending.method} {self._waited(timeout)}{self._last_words()}"
+        message = f"no answer to {pending.method} {self._waited(timeout)}{self._last_words()} (--timeout waits longer)"
         return AdapterFault("hung", message, self._said)
 
     def _waited(self, timeout: float) -> str:

@@ -138,7 +138,7 @@ class _Play:
         result = self._ask("run/read", {"run": run.wire, "count": count}, partial(self._chunks, run))
         got = len(result["chunks"])
         if got > count or (got < count and not result["done"]):
-            raise breach(f"run/read of {count} chunks brought {got}, and not the end of the stream; give all, or 'done'")
+            raise breach(f"run/read of {count} chunks brought {got}, not the end of the stream; give all, or 'done'")
         return bool(result["done"])
 
     def _chunks(self, run: Run, result: dict[str, Json]) -> None:
