@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from layout import RUNNER
 from processor_conformance import schema, words
+from processor_conformance.answers import ARRIVALS
+from processor_conformance.exits import Exit
+from processor_conformance.notes import SEEN
+from processor_conformance.peer import NOTIFICATIONS, REQUESTS
+from processor_conformance.scripts import READING, STEPS
 from processor_conformance.words import Json
 from processor_contract.hooks import HOOKS
 
@@ -48,3 +54,18 @@ def test_the_protocol_speaks_of_the_revisions_there_are() -> None:
 
 def test_the_protocol_has_the_callbacks_there_are() -> None:
     assert set(PROTOCOL["$defs"]["callback"]["enum"]) == set(words.CALLBACKS)
+
+
+def test_every_message_that_may_arrive_is_taken_and_can_be_noted() -> None:
+    assert set(ARRIVALS) == set(SEEN) == REQUESTS | NOTIFICATIONS
+
+
+def test_every_step_of_a_clause_and_of_a_reader_is_one_of_the_form() -> None:
+    forms = {name: SCENARIO["$defs"][name]["oneOf"] for name in ("step", "reading")}
+    found = {name: {key for form in forms[name] for key in form["properties"]} for name in forms}
+    assert found == {"step": set(STEPS), "reading": set(READING)}
+
+
+def test_the_readme_has_every_exit_code() -> None:
+    text = (RUNNER.parent / "README.md").read_text("utf-8")
+    assert [code for code in Exit if f"\n| {int(code)} | " not in text] == []
