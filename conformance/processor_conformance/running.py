@@ -15,7 +15,7 @@ import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TextIO
 
 import pytest
 
@@ -111,7 +111,7 @@ def _explain(plugin: Plugin, keeper: Keeper, code: Exit) -> None:
         print(f"interrupted after {len(supervisor.results)} of {plugin.selected} plays", file=sys.stderr)
 
 
-def _print(lines: list[str], stream: Any = None) -> None:
+def _print(lines: list[str], stream: TextIO | None = None) -> None:
     for line in lines:
         print(line, file=stream)
 
