@@ -162,8 +162,8 @@ def test_overlapping_tools_stand_in_the_order_of_their_ids() -> None:
 
 
 def test_requests_at_the_same_time_may_be_stored_in_any_order() -> None:
-    one = {"atOnce": True, "stored": [{"messages": [{"id": "1"}, {"id": "2"}]}]}
-    other = {"atOnce": True, "stored": [{"messages": [{"id": "2"}, {"id": "1"}]}]}
+    one = {"atOnce": True, "stored": [{"messages": [{"id": "1", "role": "user"}, {"id": "2"}]}]}
+    other = {"atOnce": True, "stored": [{"messages": [{"id": "2"}, {"role": "user", "id": "1"}]}]}
     assert alike(one, other)
 
 

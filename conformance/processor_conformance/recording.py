@@ -91,8 +91,12 @@ def alike(old: Json, new: Json) -> bool:
 
 
 def _without_order(line: Json) -> Json:
-    stored = [{**place, "messages": sorted(map(json.dumps, place["messages"]))} for place in line.get("stored", [])]
+    stored = [{**place, "messages": sorted(map(_sortable, place["messages"]))} for place in line.get("stored", [])]
     return {**line, "stored": stored}
+
+
+def _sortable(value: Json) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _played(adapter: Adapter, items: Iterable[Item], timeout: float) -> Iterator[tuple[Item, Json]]:
