@@ -37,6 +37,11 @@ def remembering(*turns: Any, storage: Any = None, **options: Any) -> tuple[Agent
     return Agent(ScriptedModel(turns or ["hi"]), memory=Memory(store), **options), store
 
 
+def hooked(hook: str, function: Any) -> Json:
+    """Keywords for a processor with this one hook."""
+    return {hook: function}
+
+
 def message(id: str | None, *texts: str, role: str = "user", **members: Json) -> Json:
     """A message with one text part for each text."""
     made: Json = {"role": role, "content": {"format": 2, "parts": parts(*texts)}, **members}

@@ -12,7 +12,7 @@ from typing import Any
 
 from .checks import check_array, check_options, checked_count, tools_by_name
 from .context import AbortSignal, Clock, RequestContext
-from .data import Message, StepResult, clone
+from .data import Message, StepResult
 from .errors import Cancelled, InvalidAgent, RunEnded
 from .loop import aborted, ended_by, input_phase, stream_of
 from .memory import HISTORY_ID, Memory, MessageHistory
@@ -115,9 +115,8 @@ class Agent:
         Raises the provider's error where nobody recovered it, `HookFailed`, `Cancelled`. An abort is no exception: it
         is in `result.tripwire`.
         """
-        stream = self.stream(input, **options)
-        stream.drain()
-        run = stream._run
+        run = self._run(input, options)
+        opened(run).drain()
         if run.error is not None:
             raise run.error
         return result_of(run)
@@ -127,30 +126,21 @@ class Agent:
 
         Options are the fields of `CallOptions`. Raises `HookFailed` where processInput failed (ERR-10).
         """
-        check_options(options, CallOptions.__slots__)
-        run = self._run(input, CallOptions(**options))
-        release = follow(run)
-        try:
-            beside(run, lambda: input_phase(run))
-        except (RunEnded, Cancelled) as ending:
-            last = aborted(run, ending) if isinstance(ending, Cancelled) else ended_by(run, ending)
-            return Stream(run, last, release)
-        except BaseException:
-            release()
-            raise
-        return Stream(run, stream_of(run), release)
+        run = self._run(input, options)
+        run.closable = True
+        return opened(run)
 
-    def _run(self, input: Input, options: CallOptions) -> Run:
-        context = options.request_context or RequestContext()
+    def _run(self, input: Input, given: dict[str, Any]) -> Run:
+        check_options(given, CallOptions.__slots__)
+        options = CallOptions(**given)
+        context = RequestContext() if options.request_context is None else options.request_context
         message_list = MessageList(options.thread, options.resource)
         for text in self._instructions:
             message_list.add_system(text)
         if options.system is not None:
             message_list.add_system(options.system, "user-provided")
-        message_list.add(clone(list(options.context)), "context")
-        message_list.add(
-            input if isinstance(input, str) else clone(input if isinstance(input, dict) else list(input)), "input"
-        )
+        message_list.add(options.context, "context")
+        message_list.add(input, "input")
         run = Run(self._settings(options, context), message_list, context)
         run.caller_signal = options.abort_signal
         plan(run)
@@ -209,8 +199,16 @@ def first_given(*values: Any) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def follow(run: Run) -> Callable[[], None]:
-    """Makes the run's signal fire with the caller's; returns how to let go of it."""
-    if run.caller_signal is None:
-        return lambda: None
-    return run.caller_signal.on_abort(run.signal.abort)
+def opened(run: Run) -> Stream:
+    """The stream of a run, after its input phase; its signal fires with the caller's."""
+    signal = run.caller_signal
+    release = signal.on_abort(run.signal.abort) if signal is not None else lambda: None
+    try:
+        beside(run, lambda: input_phase(run))
+    except (RunEnded, Cancelled) as ending:
+        last = aborted(run, ending) if isinstance(ending, Cancelled) else ended_by(run, ending)
+        return Stream(run, last, release)
+    except BaseException:
+        release()
+        raise
+    return Stream(run, stream_of(run), release)

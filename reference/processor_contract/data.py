@@ -189,6 +189,16 @@ def system_message(message: Any) -> dict[str, Any]:
 
 def fault_of(chunk: Any) -> str | None:
     """What keeps a value from being a chunk, as the end of a sentence about it; None for a good one."""
+    try:  # the short way, for good ones: it is asked for every chunk
+        for key in NEEDED.get(chunk["type"], ()):
+            if type(chunk["payload"][key]) is not str:
+                return _fault_of(chunk)
+        return None if type(chunk["payload"]) is dict and type(chunk["type"]) is str else _fault_of(chunk)
+    except (TypeError, LookupError):
+        return _fault_of(chunk)
+
+
+def _fault_of(chunk: Any) -> str | None:
     kind = chunk.get("type") if isinstance(chunk, dict) else None
     if not isinstance(kind, str):
         return "has no type; give it a text as type"

@@ -35,9 +35,8 @@ class HookFailed(ContractError):
 
     def __init__(self, processor: str, hook: str, cause: BaseException) -> None:
         rule = getattr(cause, "rule", None) or "ERR-9"
-        super().__init__(
-            f"processor {processor!r} failed in {hook}: {cause}", None if f"[{rule}]" in str(cause) else rule
-        )
+        text = str(cause) if isinstance(cause, ContractError) else f"{type(cause).__name__}: {cause}"
+        super().__init__(f"processor {processor!r} failed in {hook}: {text}", None if f"[{rule}]" in text else rule)
         self.rule = rule
         self.processor = processor
         self.hook = hook
@@ -86,7 +85,7 @@ class Cancelled(ContractError):
     """The caller fired the abort signal or closed the stream (RES-4)."""
 
     def __init__(self, reason: Any = None) -> None:
-        super().__init__("the request was cancelled" + (f": {reason}" if reason else ""), "RES-4")
+        super().__init__("the request was cancelled" + ("" if reason is None else f": {reason}"), "RES-4")
         self.reason = reason
 
 
@@ -145,8 +144,10 @@ class CallFailed(Exception):
 def caused_by(later: Failure, earlier: BaseException) -> Failure:
     """Puts the earlier failure at the end of the later one's causes, where it is not among them already (ERR-11)."""
     last: BaseException = later
-    while last.__cause__ is not None and last is not earlier:
+    seen = [last]
+    while last.__cause__ is not None and last is not earlier and not any(last.__cause__ is one for one in seen):
         last = last.__cause__
+        seen.append(last)
     if last is not earlier:
         last.__cause__ = earlier
     return later

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from . import returns
-from .data import Message
+from .data import Message, clone
 from .message_list import MessageList
 from .processor import (
     APIErrorArgs,
@@ -59,14 +59,20 @@ class Hook:
 
 def _current_step(run: Run, slate: Slate) -> None:
     step = run.current_step()  # ORD-31: text and calls follow the response as the processors leave it
-    slate.update(text=step["text"], tool_calls=step.get("toolCalls"), steps=[*run.steps, step])
+    calls = clone(step.get("toolCalls"))
+    slate.update(text=step["text"], tool_calls=calls, steps=run.shown_steps(step))
 
 
 def _tool_result(run: Run, slate: Slate) -> None:
-    part = run.message_list.find_invocation(slate["tool_call_id"])
-    if part is not None and part["toolInvocation"]["state"] == "result":
-        slate["result"] = part["toolInvocation"]["result"]  # TOOL-3: the value as changed so far
-    slate["steps"] = [*run.steps, run.current_step()]
+    invocation = run.response.invocation(slate["tool_call_id"], anywhere=bool(slate["provider_executed"]))
+    if invocation is not None and invocation.get("state") != "call":
+        slate["result"] = invocation.get("result")  # TOOL-3: the value as changed so far
+    slate["steps"] = run.shown_steps(run.current_step())
+
+
+def _answer(run: Run, slate: Slate) -> None:
+    slate["chunks"] = clone(run.attempt.chunks)  # LLM-5: as they came, whatever the one before did to its copy
+    slate["steps"] = run.shown_steps(run.current_step())
 
 
 def _summary(run: Run, slate: Slate) -> None:
@@ -123,6 +129,7 @@ HOOKS: dict[str, Hook] = {
         args=LLMResponseArgs,
         array="input",
         returns=returns.ignored,
+        derive=_answer,
     ),
     "process_output_step": Hook(
         wire="processOutputStep",

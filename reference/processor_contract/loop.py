@@ -8,13 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
+from itertools import chain
 from typing import Any
 
-from .data import Chunk, Json, ToolCallInfo, add_usage, clone
-from .errors import AttemptRejected, CallFailed, Cancelled, HookFailed, ProviderFailed, RunEnded, RunFailed, caused_by
+from .data import Chunk, Json, ToolCallInfo, add_usage, clone, fault_of
+from .errors import (
+    AttemptRejected,
+    CallFailed,
+    Cancelled,
+    HookFailed,
+    InvalidMessage,
+    ProviderFailed,
+    RunEnded,
+    RunFailed,
+    caused_by,
+)
 from .models import ModelRequest
 from .models.calling import called
-from .pipeline import call, deliver, send, through_stream
+from .pipeline import blamed, call, deliver, save, send, through_stream
 from .request import ask
 from .run import Attempt, Run
 from .tools import Outcome, answered_here, run_tools
@@ -24,7 +35,11 @@ Chunks = Iterator[Chunk]
 
 def input_phase(run: Run) -> None:
     """processInput, once, before the loop (ORD-2); what it leaves of the system messages holds for the run (MSG-10)."""
-    call(run, "process_input", {})
+    try:
+        call(run, "process_input", {})
+        run.message_list.everything()  # so that a message broken in place is noticed here
+    except InvalidMessage as error:
+        raise blamed(run, error) from error
     run.system_before = run.message_list.system_state()
 
 
@@ -38,14 +53,14 @@ def stream_of(run: Run) -> Chunks:
         yield from steps(run)
         call(run, "process_output_result", {})  # ORD-15, ORD-30; also where the step limit ended the run (PER-38)
         yield from run.outgoing()
+        save(run)
         run.follow_response()
-        run.commit()
         run.ended = True
         yield run.chunk("finish", {"finishReason": run.finish_reason, "usage": dict(run.usage)})
     except (RunEnded, HookFailed, Cancelled) as ending:
         yield from ended_by(run, ending)
     except Exception as error:
-        yield from ended_by(run, RunFailed(error))
+        yield from ended_by(run, blamed(run, error))
 
 
 def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) -> Chunks:
@@ -54,23 +69,21 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) ->
     Nothing that stands later runs (ORD-25), so nothing is stored either (PER-9).
     """
     if run.ended:
-        return
-    yield from run.outgoing()
+        return iter(())
     try:
-        run.commit()
+        run.commit()  # it is decided here, also for who closes the stream before the last chunk
     except Cancelled as cancelled:
-        if run.claim():
-            yield from aborted(run, cancelled)
-        return
+        return chain(run.outgoing(), aborted(run, cancelled)) if run.claim() else iter(())
     run.ended = True
     if isinstance(ending, RunEnded):
-        run.tripwire = ending.tripwire
+        run.tripwire, run.error = ending.tripwire, None  # RTY-8: it wins over the failure on which it was called
         run.finish_reason = "other"  # TRI-3
-        yield run.chunk("tripwire", ending.tripwire.payload())
-    elif isinstance(ending, (HookFailed, RunFailed)):
+        last = run.chunk("tripwire", clone(ending.tripwire.payload()))
+    else:
         run.error = ending if run.error is None else caused_by(ending, run.error)
         run.finish_reason = "error"
-        yield run.chunk("error", {"error": described(ending)})  # ERR-10
+        last = run.chunk("error", {"error": described(ending)})  # ERR-10
+    return chain(run.outgoing(), [last])
 
 
 def aborted(run: Run, cancelled: Cancelled) -> Chunks:
@@ -111,7 +124,7 @@ def stops(run: Run) -> bool:
     if run.settings.stop_when is None:
         return False
     try:
-        return bool(run.settings.stop_when(list(run.steps)))
+        return bool(run.settings.stop_when(run.shown_steps()))
     except Exception as error:
         raise run.end_with(HookFailed("stop-when", "stopWhen", error)) from error
 
@@ -149,6 +162,9 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
     with closing(provided(run, attempt, request)) as parts:
         for part in parts:
             run.check_cancelled()
+            fault = fault_of(part)
+            if fault is not None:
+                raise CallFailed(ProviderFailed(f"the model gave a part that {fault}", "ERR-1"))
             if recording:
                 attempt.chunks.append(clone(part))  # LLM-5: as it came
             kind = part["type"]
@@ -206,10 +222,8 @@ def examine(run: Run, attempt: Attempt) -> None:
     """processLLMResponse, then processOutputStep, on the whole answer and before any tool starts (ORD-9, ORD-10)."""
     if run.plan["process_llm_response"]:
         slate = {
-            "chunks": attempt.chunks,
             "model": attempt.model,
             "step_number": attempt.number,
-            "steps": [*run.steps, run.current_step()],
             "from_cache": attempt.replay is not None,
             "warnings": None,
             "request": None,
@@ -231,10 +245,10 @@ def examine(run: Run, attempt: Attempt) -> None:
 def open_calls(run: Run) -> list[ToolCallInfo]:
     """The step's calls without an answer, as the response has them now (TOOL-5); the provider's own are not ours."""
     return [
-        {key: part["toolInvocation"][key] for key in ("toolCallId", "toolName", "args")}  # type: ignore[misc]
+        {key: part["toolInvocation"].get(key) for key in ("toolCallId", "toolName", "args")}  # type: ignore[misc]
         for part in run.response.parts()
         if part.get("type") == "tool-invocation"
-        and part["toolInvocation"]["state"] == "call"
+        and part["toolInvocation"].get("state") == "call"
         and not part.get("providerExecuted")
     ]
 
@@ -243,9 +257,9 @@ def settle(run: Run, outcome: Outcome) -> Chunks:
     """One outcome: processToolResult, then the list, then its chunk (ORD-11, ORD-12). An error has no hook (TOOL-8)."""
     info: dict[str, Any] = clone(outcome.call)
     if outcome.error is not None:
-        part = run.message_list.find_invocation(info["toolCallId"])
-        if part is not None:
-            part["toolInvocation"].update(state="output-error", errorText=str(outcome.error))
+        invocation = run.response.invocation(info["toolCallId"])
+        if invocation is not None:
+            invocation.update(state="output-error", errorText=str(outcome.error))
         yield from passed(run, run.chunk("tool-error", {**info, "error": described(outcome.error)}))
     else:
         result = examine_result(run, info, outcome.result, None)
@@ -265,11 +279,10 @@ def examine_result(run: Run, info: dict[str, Any], result: Json, provider_execut
         "provider_executed": provider_executed,
     }
     result = call(run, "process_tool_result", slate)["result"]
-    part = run.message_list.find_invocation(info["toolCallId"])
-    if part is not None:
-        invocation = part["toolInvocation"]
-        if invocation["state"] == "result":
-            return invocation["result"]
+    invocation = run.response.invocation(info["toolCallId"], anywhere=bool(provider_executed))
+    if invocation is not None:
+        if invocation.get("state") != "call":  # a processor has answered it: the raw value is nowhere
+            return invocation.get("result")
         invocation.update(state="result", result=result)
     return result
 
@@ -278,8 +291,8 @@ def settle_provider_result(run: Run, payload: dict[str, Any]) -> None:
     """A result the provider itself made, in mid-stream: the hook sees the raw value, everything after it the new one
     (TOOL-9).
     """
-    part = run.message_list.find_invocation(payload["toolCallId"])
-    args = part["toolInvocation"]["args"] if part is not None else payload.get("args")
+    invocation = run.response.invocation(payload["toolCallId"], anywhere=True)
+    args = clone(invocation.get("args")) if invocation is not None else payload.get("args")
     info = {"toolCallId": payload["toolCallId"], "toolName": payload["toolName"], "args": args}
     payload["result"] = clone(examine_result(run, info, payload.get("result"), True))
 
@@ -295,6 +308,7 @@ def reject(run: Run, attempt: Attempt) -> Chunks:
     attempt.finish_reason = "retry"
     if attempt.begun:
         yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
+    run.response.reject(attempt.data_parts)  # PER-11: what was sent on the step-finish falls with the attempt
 
 
 def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk, None, bool]:
@@ -304,7 +318,7 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     slate = {
         "error": error,
         "step_number": attempt.number,
-        "steps": list(run.steps),
+        "steps": run.shown_steps(),
         "retry_count": run.api_retries,
     }
     feedback: str | None = None
@@ -323,6 +337,7 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     run.response.reject(attempt.data_parts)  # those that the error processors sent
     attempt.finish_reason = "retry"
     yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
+    run.response.reject(attempt.data_parts)
     run.grant_retry(feedback=feedback, to_error_processor=True)
     return True
 

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .context import Writer
-from .data import Chunk, clone
-from .errors import AttemptRejected, Cancelled, HookFailed, RunEnded, TripWire, WrongReturn
+from .data import Chunk, clone, fault_of
+from .errors import AttemptRejected, Cancelled, HookFailed, InvalidMessage, RunEnded, RunFailed, TripWire, WrongReturn
 from .hooks import HOOKS, Hook
 from .processor import HookArgs, Processor
 from .returns import Slate
@@ -32,6 +32,9 @@ def plan(run: Run) -> None:
     for name, hook in HOOKS.items():
         methods = [(each, getattr(each, name, None)) for each in arrays[hook.array]]
         run.plan[name] = [link_of(run, hook, each, method) for each, method in methods if method is not None]
+    results = run.plan["process_output_result"]
+    if results and getattr(results[-1].processor, "commits", False):
+        results[-1].last_act = True
 
 
 def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], Any]) -> Link:
@@ -46,21 +49,9 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
         "stream_parts": run.stream_parts,
         "abort_signal": run.caller_signal,
     }
-    if hook.wire == "processOutputResult" and getattr(processor, "commits", False):
-        method = committing(run, method)
     wants_data = getattr(processor, "process_data_parts", False)
     changing = [(place, name) for place, name in enumerate(hook.fields) if name not in constants]
     return Link(hook, processor, method, wants_data, [constants.get(name) for name in hook.fields], changing)
-
-
-def committing(run: Run, save: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """The runtime's own last act: from here on a cancellation comes too late (RES-16)."""
-
-    def act(args: Any) -> Any:
-        run.commit()
-        return save(args)
-
-    return act
 
 
 def call(run: Run, name: str, slate: Slate) -> Slate:
@@ -69,13 +60,17 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
     slate.setdefault("writer", run.writer)
     for link in run.plan[name]:
         hook = link.hook
-        if hook.skips is not None and hook.skips(link, slate):
+        if link.last_act or (hook.skips is not None and hook.skips(link, slate)):
             continue
         args = arguments(run, link, slate)
+        run.called = link
+        run.calls.append(args)
         try:
             returned = link.method(args)
         except Exception as error:
+            run.calls.pop()
             raise ended(run, link, args, error) from error
+        run.calls.pop()
         if args.tripwire is not None or run.ending is not None or (run.signal.aborted and not run.committed):
             raise ended(run, link, args)
         try:
@@ -84,6 +79,20 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
         except Exception as error:
             raise ended(run, link, args, error) from error
     return slate
+
+
+def save(run: Run) -> None:
+    """The runtime's own last act, when all that the others sent is with the client; from here on a cancellation comes
+    too late (RES-16, PER-2).
+    """
+    run.commit()
+    for link in run.plan["process_output_result"]:
+        if link.last_act:
+            args = arguments(run, link, {"retry_count": run.retries, "writer": run.writer})
+            try:
+                link.method(args)
+            except Exception as error:
+                raise run.end_with(HookFailed(link.processor.id, link.hook.wire, error)) from error
 
 
 def arguments(run: Run, link: Link, slate: Slate) -> HookArgs:
@@ -107,25 +116,31 @@ def ended(run: Run, link: Link, args: HookArgs, error: Exception | None = None) 
     """What ends this chain: a cancellation, an abort, a verdict on data that was sent meanwhile, or an exception."""
     if run.signal.aborted and not run.committed:
         return Cancelled(run.signal.reason)  # RES-12: what a hook comes to after the signal has fired is ignored
-    if isinstance(error, Cancelled):
-        return error
+    if run.ending is not None:  # DAT-7: it happened while a chunk of this hook's writer was handled
+        return run.ending
     if args.tripwire is None and isinstance(error, TripWire):
         args.tripwire = error
     if args.tripwire is not None:  # TRI-2: final, whatever the hook did after it
         return stopped(run, link, args.tripwire)
-    if run.ending is not None:  # DAT-7: it happened while a chunk of this hook's writer was handled
-        return run.ending
     assert error is not None  # nothing else ends a chain
     return run.end_with(HookFailed(link.processor.id, link.hook.wire, error))  # ERR-9: fails closed
+
+
+def blamed(run: Run, error: Exception) -> HookFailed | RunFailed:
+    """What broke the run: for a message that was broken in place, the hook that ran last (ERR-9)."""
+    if isinstance(error, InvalidMessage) and run.called is not None:
+        return HookFailed(run.called.processor.id, run.called.hook.wire, error)
+    return RunFailed(error)
 
 
 def stopped(run: Run, link: Link, tripwire: TripWire) -> RunEnded | HookFailed:
     """What an abort comes to: another attempt where the hook and the budget allow it, else the end of the run (RTY-1,
     TRI-1). It is reported to the processor's `on_violation` before any chunk (TRI-5).
     """
-    if tripwire.processor_id is None:  # raised by hand
-        tripwire.processor_id = link.processor.id
-        tripwire.reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"
+    if tripwire.processor_id is None:  # raised by hand, perhaps one object for many requests
+        reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"
+        given = {"retry": tripwire.retry, "metadata": tripwire.metadata}
+        tripwire = TripWire(reason, processor_id=link.processor.id, **given)
     granted = bool(tripwire.retry) and link.hook.retries and run.may_retry()
     ending = AttemptRejected(tripwire) if granted else run.end_with(RunEnded(tripwire))
     report(link.processor, tripwire)
@@ -152,6 +167,10 @@ def through_stream(run: Run, chunk: Chunk, writer: Writer | None = None) -> Chun
     run.stream_parts.append(clone(chunk))  # STR-6: copies, as they were before the chain
     slate: Slate = {"part": chunk, "writer": writer or run.writer}
     passed: Chunk | None = call(run, "process_output_stream", slate)["part"]
+    fault = None if passed is None else fault_of(passed)
+    if fault is not None and run.called is not None:  # edited in place into something that is no chunk
+        error = WrongReturn(f"made a chunk that {fault}", "STR-2")
+        raise run.end_with(HookFailed(run.called.processor.id, run.called.hook.wire, error))
     return passed
 
 
@@ -179,15 +198,25 @@ def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: 
     kind = chunk.get("type") if isinstance(chunk, dict) else None
     if not isinstance(kind, str) or not kind.startswith("data-"):
         raise WrongReturn(f"writer.custom got a chunk of type {kind!r}; its type has to begin with 'data-'", "DAT-2")
-    if run.ended or run.signal.aborted:
-        return  # what comes after the end is ignored
+    if silenced(run):
+        return
+    if past_processors:  # DAT-4; without the lock: a processor may wait for a thread of its own that sends this
+        deliver(run, clone(chunk), message_id)
+        return run.wake()
     with run.sending:
-        passed: Chunk | None = clone(chunk)
-        if not past_processors:
-            try:
-                passed = through_stream(run, clone(chunk), writer=run.direct_writer)  # DAT-4
-            except RunEnded as ending:
-                raise run.end_with(ending) from None  # DAT-7: stands even if the sender catches it
+        if silenced(run):
+            return
+        try:
+            passed = through_stream(run, clone(chunk), writer=run.direct_writer)
+        except RunEnded as ending:
+            raise run.end_with(ending) from None  # DAT-7: stands even if the sender catches it
         if passed is not None:
             deliver(run, passed, message_id)
     run.wake()
+
+
+def silenced(run: Run) -> bool:
+    """Whether nothing more may be sent: the run has ended, or an abort has decided that it will (TRI-2, ORD-25)."""
+    if run.ended or run.signal.aborted or run.ending is not None:
+        return True
+    return any(args.tripwire is not None for args in run.calls)

@@ -19,20 +19,20 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     settings = run.settings
     slate = {
         "step_number": attempt.number,
-        "steps": list(run.steps),
+        "steps": run.shown_steps(),
         "model": settings.model,
         "tools": dict(settings.tools),
-        "tool_choice": settings.tool_choice,
-        "active_tools": settings.active_tools,
-        "provider_options": settings.provider_options,
-        "model_settings": settings.model_settings,
-        "structured_output": settings.structured_output,
+        "tool_choice": clone(settings.tool_choice),  # copies: what is edited in place holds for the step, too (CFG-6)
+        "active_tools": clone(settings.active_tools),
+        "provider_options": clone(settings.provider_options),
+        "model_settings": clone(settings.model_settings),
+        "structured_output": clone(settings.structured_output),
     }
     chosen = call(run, "process_input_step", slate)
     attempt.model = chosen["model"]
     attempt.offered = offered_tools(chosen)
     prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
-    slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": list(run.steps)}
+    slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": run.shown_steps()}
     prompt = call(run, "process_llm_request", slate)["prompt"]
     return ModelRequest(
         prompt=clone(prompt) if run.plan["process_llm_request"] else prompt,  # a processor may have kept its own

@@ -93,10 +93,12 @@ def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> boo
 
 def chunk(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
     """The same chunk, another one, or None, which drops it and ends its chain (STR-2, STR-3)."""
-    before = slate.get("kind", slate["part"]["type"])  # as it was before the hook could edit it
+    part, before = slate["part"], slate.get("kind", slate["part"]["type"])  # before the hook could edit it
     slate["part"] = returned
     if returned is None:
         return True
+    if returned is part and part.get("type") == before:
+        return False
     if not isinstance(returned, dict):
         raise WrongReturn(f"returned {_named(returned)}; return a chunk with a type, or None to drop this one", "STR-2")
     fault = fault_of(returned)

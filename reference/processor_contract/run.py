@@ -31,7 +31,7 @@ from .data import (
 from .errors import Cancelled, HookFailed, RunEnded, TripWire
 from .hooks import Hook
 from .message_list import MessageList, ResponseState
-from .processor import Processor
+from .processor import HookArgs, Processor
 from .response import Response, step_of
 
 CLIENT = "AGENT"  # the `from` of every chunk an agent sends
@@ -73,6 +73,7 @@ class Link:
     wants_data: bool
     constant: list[Any]  # the arguments in the order of their class, those that never change filled in
     changing: list[tuple[int, str]]  # where the others go, by name
+    last_act: bool = False  # the runtime's own save
     seen: list[Message] = field(default_factory=list)  # the messages it was given last
 
 
@@ -112,6 +113,8 @@ class Run:
         self.caller_signal: AbortSignal | None = None
         self.signal = AbortSignal()  # fires with the caller's, and when the stream is closed
         self.plan: dict[str, list[Link]] = {}
+        self.calls: list[HookArgs] = []  # the hook calls that are open, the innermost last
+        self.called: Link | None = None  # the hook that was called last
         self.writer: Writer | None = None
         self.direct_writer: Writer | None = None  # sends past the processors (DAT-4)
         self.states: dict[str, dict[str, Any]] = {}
@@ -132,6 +135,7 @@ class Run:
         self.error: BaseException | None = None
         self.finish_reason = "other"
         self.ended = False
+        self.closable = False  # the caller holds the stream, which another thread may close
         self.committed = False
         self.abandoned = False
         self._deciding = threading.Lock()
@@ -236,6 +240,10 @@ class Run:
         step["usage"] = dict(self.attempt.usage)  # type: ignore[typeddict-item]
         return step
 
+    def shown_steps(self, *current: StepResult) -> list[StepResult]:
+        """The accepted steps, and the current one where given, as hooks get them: what they do to them stays theirs."""
+        return [{**step, "usage": {**step["usage"]}} for step in (*self.steps, *current)]
+
     def accept_step(self) -> None:
         """The step's `step-finish` has passed: it counts, and the retry count starts again (RTY-5, STA-16)."""
         self.steps.append(self.current_step())
@@ -265,5 +273,5 @@ class Run:
             "text": "".join(step["text"] for step in self.steps),
             "usage": clone(self.usage),
             "finishReason": self.finish_reason,
-            "steps": list(self.steps),
+            "steps": self.shown_steps(),
         }

@@ -16,11 +16,12 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from .data import Chunk, Json, Message, StepResult, Usage, clone, no_usage
-from .errors import Cancelled, HookFailed, RunFailed
+from .errors import Cancelled, ContractError, HookFailed, RunFailed
 from .loop import aborted
 from .run import Run
 
 Done = TypeVar("Done")
+READ_WITHIN = "a hook reads the stream of its own run; read it where it was asked for"
 
 
 @dataclass(slots=True)
@@ -58,6 +59,7 @@ class Stream:
         self._chunks = chunks
         self._release = release
         self._started = False  # a generator that has not begun cannot be told of a cancellation: it sees the signal
+        self._worker: int | None = None  # the thread that computes a chunk now, where the reader only waits
         self._pulling = threading.RLock()
 
     @property
@@ -71,6 +73,8 @@ class Stream:
     def __next__(self) -> Chunk:
         if self._run.caller_signal is None:
             return self._pull(self._chunks)
+        if self._worker == threading.get_ident():
+            raise ContractError(READ_WITHIN)
         return self._waited(self._pull)
 
     def drain(self) -> None:
@@ -90,6 +94,8 @@ class Stream:
     def _pull(self, chunks: Iterator[Chunk]) -> Chunk:
         run = self._run
         with self._pulling:
+            if run.caller_signal is not None:
+                self._worker = threading.get_ident()
             try:
                 if run.signal.aborted and self._started and not (run.committed or run.ended):
                     return chunks.throw(Cancelled(run.signal.reason))  # type: ignore[attr-defined,no-any-return]
@@ -98,9 +104,18 @@ class Stream:
                 if self._chunks is not chunks:
                     chunks.close()  # type: ignore[attr-defined]
                 return chunk
-            except BaseException:
+            except StopIteration:
                 self._release()
                 raise
+            except BaseException as error:
+                if running(chunks):
+                    raise ContractError(READ_WITHIN) from error
+                broken_off(run, error)  # Ctrl-C, say: nobody goes on with this run
+                raise
+            finally:
+                self._worker = None
+                if run.ended:
+                    self._release()
 
     def _pull_rest(self, chunks: Iterator[Chunk]) -> None:
         with contextlib.suppress(StopIteration):
@@ -125,10 +140,12 @@ class Stream:
 
     def close(self) -> None:
         """Cancels the run if it has not ended: nothing further runs, nothing is persisted (RES-4, PER-21)."""
+        if self._run.ended:
+            return
         self._run.signal.abort("the stream was closed")
         if self._pulling.acquire(blocking=False):  # otherwise the thread that pulls will see the signal
             try:
-                if not self._run.ended:
+                if not (running(self._chunks) or self._run.ended):  # a hook that closes its own stream is told later
                     self._end()
             finally:
                 self._pulling.release()
@@ -137,6 +154,9 @@ class Stream:
         """Pulls the generator to its end; what it still says is left for the reader."""
         left = list(self)
         self._chunks = iter(left)
+
+    def __del__(self) -> None:
+        self._release()  # a stream that nobody reads to its end must not stay with the caller's signal
 
     def __enter__(self) -> Stream:
         return self
@@ -173,14 +193,33 @@ def beside(run: Run, work: Callable[[], Done]) -> Done:
     except RuntimeError:  # no threads here
         return work()
     take_off = run.signal.on_abort(lambda reason: woken.set())
-    woken.wait()
-    take_off()
+    try:
+        woken.wait()
+    except BaseException as interrupt:  # Ctrl-C, say
+        if run.abandon():
+            broken_off(run, interrupt)
+        raise
+    finally:
+        take_off()
     if not finished.is_set() and run.abandon():
         raise Cancelled(run.signal.reason)
     thread.join()
     for error in errors:
         raise error
     return results[0]
+
+
+def running(chunks: Iterator[Chunk]) -> bool:
+    """Whether the generator computes a chunk at this moment."""
+    return bool(getattr(chunks, "gi_running", False))
+
+
+def broken_off(run: Run, error: BaseException) -> None:
+    """The end of a run that something tore apart: it counts as cancelled, and the provider and tools are told."""
+    run.ended = True
+    run.error = Cancelled(type(error).__name__)
+    run.finish_reason = "aborted"
+    run.signal.abort(run.error.reason)
 
 
 def result_of(run: Run) -> RunResult:
@@ -192,6 +231,6 @@ def result_of(run: Run) -> RunResult:
         usage=clone(run.usage),
         steps=clone(run.steps),
         messages=clone(run.message_list.response()),
-        tripwire=run.tripwire.payload() if run.tripwire is not None else None,
+        tripwire=clone(run.tripwire.payload()) if run.tripwire is not None else None,
         error=run.error,
     )

@@ -6,6 +6,7 @@ outcomes.
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import inspect
 import threading
@@ -14,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .context import AbortSignal, RequestContext, Writer
-from .data import Chunk, Json, ToolCallInfo, jsonable
+from .data import Chunk, Json, ToolCallInfo, clone, jsonable
 from .errors import ContractError
 from .pipeline import send_data
 from .run import Run
@@ -47,7 +48,8 @@ class Tool:
 
     def __post_init__(self) -> None:
         if self.execute is not None:
-            self.takes_context = len(inspect.signature(self.execute).parameters) > 1
+            with contextlib.suppress(ValueError):  # some functions of C do not say what they take
+                self.takes_context = len(inspect.signature(self.execute).parameters) > 1
 
     def described(self) -> dict[str, Any]:
         """The tool as a provider is told of it."""
@@ -85,6 +87,9 @@ def run_tools(run: Run, calls: Sequence[ToolCallInfo]) -> Generator[Chunk, None,
             break
     if run.ending is not None:
         raise run.ending
+    for outcome in outcomes:
+        if outcome.error is not None and not isinstance(outcome.error, Exception):
+            raise outcome.error
     return outcomes
 
 
@@ -93,13 +98,16 @@ def _start(run: Run, outcomes: Sequence[Outcome]) -> set[int]:
     running = set(range(len(outcomes)))
 
     def work(number: int) -> None:
-        _execute(run, outcomes[number])
-        with run.woken:
-            running.discard(number)
-            run.woken.notify_all()
+        try:
+            _execute(run, outcomes[number])
+        finally:
+            with run.woken:
+                running.discard(number)
+                run.woken.notify_all()
 
     tools = [run.attempt.offered.get(outcome.call["toolName"]) for outcome in outcomes]
-    alone = len(outcomes) == 1 and run.caller_signal is None and not (tools[0] and tools[0].takes_context)
+    nobody_interrupts = run.caller_signal is None and not run.closable
+    alone = len(outcomes) == 1 and nobody_interrupts and not (tools[0] and tools[0].takes_context)
     for number in range(len(outcomes)):
         if alone:
             work(number)
@@ -123,8 +131,8 @@ def _execute(run: Run, outcome: Outcome) -> None:
         if tool.takes_context:
             writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))
             context = ToolContext(call["toolCallId"], run.request_context, run.signal, writer)
-            outcome.result = jsonable(tool.execute(call["args"], context))
+            outcome.result = jsonable(tool.execute(clone(call["args"]), context))
         else:
-            outcome.result = jsonable(tool.execute(call["args"]))
-    except Exception as error:
+            outcome.result = jsonable(tool.execute(clone(call["args"])))
+    except BaseException as error:  # what is no Exception leaves the run, from whichever thread it comes
         outcome.error = error
