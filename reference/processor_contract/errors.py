@@ -91,7 +91,7 @@ class Cancelled(ContractError):
 
 
 class TripWire(Exception):
-    """What `abort` raises: the verdict of a processor that ends the run, or asks for another attempt (TRI-1).
+    """What `abort` raises: the verdict of a processor that ends the run, or asks for another attempt (TRI-1, RTY-1).
 
     Raised by hand it counts only when it leaves the hook. `processor_id` is filled in by the pipeline where it is None.
     """

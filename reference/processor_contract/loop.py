@@ -65,7 +65,8 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) ->
     run.ended = True
     if isinstance(ending, RunEnded):
         run.tripwire = ending.tripwire
-        run.finish_reason = "other"  # TRI-3
+        run.error = None  # TRI-18: it wins over a failure that was surfacing
+        run.finish_reason = "other"  # TRI-3, TRI-7
         yield run.chunk("tripwire", ending.tripwire.payload())
     elif isinstance(ending, (HookFailed, RunFailed)):
         run.error = ending if run.error is None else caused_by(ending, run.error)
@@ -288,13 +289,14 @@ def settle_provider_result(run: Run, payload: dict[str, Any]) -> None:
 
 
 def reject(run: Run, attempt: Attempt) -> Chunks:
-    """The end of an attempt to be repeated: its response goes, `step-finish` with reason `retry` comes (RTY-4)."""
+    """The end of an attempt to be repeated: its response goes, `step-finish` with reason `retry` comes (RTY-24)."""
     yield from run.outgoing()
-    run.ending = None
+    run.go_on()
     run.reject_attempt()
     attempt.finish_reason = "retry"
     if attempt.begun:
-        yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
+        yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)  # RTY-26
+        run.response.reject(attempt.data_parts)  # RTY-18: those sent with it
 
 
 def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk, None, bool]:
@@ -310,8 +312,8 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     feedback: str | None = None
     try:
         call(run, "process_api_error", slate)
-    except AttemptRejected as rejected:  # RTY-1: acts as {retry: true}, with feedback
-        run.ending = None
+    except AttemptRejected as rejected:  # RTY-11: acts as {retry: true}, with feedback
+        run.go_on()
         attempt.recovered = True
         feedback = rejected.tripwire.reason
     except HookFailed as failed:
@@ -320,9 +322,9 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     yield from run.outgoing()
     if not (attempt.recovered and granted):
         return False
-    run.response.reject(attempt.data_parts)  # those that the error processors sent
     attempt.finish_reason = "retry"
     yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
+    run.response.reject(attempt.data_parts)  # RTY-18: those of the error processors, and those sent with it
     run.grant_retry(feedback=feedback, to_error_processor=True)
     return True
 
@@ -349,8 +351,8 @@ def passed(run: Run, chunk: Chunk, *, plainly: bool = False) -> Chunks:
     except AttemptRejected as rejected:
         if not plainly:
             raise
-        run.ending = None
-        raise run.end_with(RunEnded(rejected.tripwire)) from None  # RTY-8
+        run.go_on()
+        raise run.end_with(RunEnded(rejected.tripwire)) from None  # RTY-8, TRI-18
     yield from run.outgoing()
 
 

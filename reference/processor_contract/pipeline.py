@@ -41,6 +41,7 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
         "request_context": run.request_context,
         "tracing_context": run.tracing_context,
         "tripwire": None,
+        "on_abort": run.silence,
         "message_list": run.message_list,  # STA-14: the run's own
         "state": run.state_of(processor.id),  # STA-4, STA-5, STA-15: the same object in every hook
         "stream_parts": run.stream_parts,
@@ -111,29 +112,34 @@ def ended(run: Run, link: Link, args: HookArgs, error: Exception | None = None) 
         return error
     if args.tripwire is None and isinstance(error, TripWire):
         args.tripwire = error
+    if run.ending is not None:  # DAT-7, TRI-17: it happened while a chunk of this hook's writer was handled
+        return run.ending
     if args.tripwire is not None:  # TRI-2: final, whatever the hook did after it
         return stopped(run, link, args.tripwire)
-    if run.ending is not None:  # DAT-7: it happened while a chunk of this hook's writer was handled
-        return run.ending
     assert error is not None  # nothing else ends a chain
     return run.end_with(HookFailed(link.processor.id, link.hook.wire, error))  # ERR-9: fails closed
 
 
 def stopped(run: Run, link: Link, tripwire: TripWire) -> RunEnded | HookFailed:
+    """The end of a chain by an abort, reported to the processor's `on_violation` before any chunk (TRI-9, TRI-10)."""
+    ending = verdict(run, link, tripwire)
+    report(link.processor, tripwire)
+    return ending if isinstance(ending, AttemptRejected) else run.end_with(ending)
+
+
+def verdict(run: Run, link: Link, tripwire: TripWire) -> RunEnded:
     """What an abort comes to: another attempt where the hook and the budget allow it, else the end of the run (RTY-1,
-    TRI-1). It is reported to the processor's `on_violation` before any chunk (TRI-5).
+    TRI-1).
     """
     if tripwire.processor_id is None:  # raised by hand
         tripwire.processor_id = link.processor.id
-        tripwire.reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"
+        tripwire.reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"  # TRI-4
     granted = bool(tripwire.retry) and link.hook.retries and run.may_retry()
-    ending = AttemptRejected(tripwire) if granted else run.end_with(RunEnded(tripwire))
-    report(link.processor, tripwire)
-    return ending
+    return AttemptRejected(tripwire) if granted else RunEnded(tripwire)
 
 
 def report(processor: Processor, tripwire: TripWire) -> None:
-    """Calls `on_violation`, once; what it raises is swallowed."""
+    """Calls `on_violation`, once; what it raises is swallowed (TRI-8)."""
     callback = getattr(processor, "on_violation", None)
     if callback is None:
         return
@@ -179,9 +185,9 @@ def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: 
     kind = chunk.get("type") if isinstance(chunk, dict) else None
     if not isinstance(kind, str) or not kind.startswith("data-"):
         raise WrongReturn(f"writer.custom got a chunk of type {kind!r}; its type has to begin with 'data-'", "DAT-2")
-    if run.ended or run.signal.aborted:
-        return  # what comes after the end is ignored
     with run.sending:
+        if run.ended or run.silent or run.ending is not None or run.signal.aborted:
+            return  # what comes after the end, or after the verdict that makes it, is ignored (TRI-2, TRI-15)
         passed: Chunk | None = clone(chunk)
         if not past_processors:
             try:

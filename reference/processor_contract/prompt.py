@@ -16,7 +16,7 @@ NEVER_SENT = ("step-start", "source", "error")
 
 
 def to_prompt(system: Sequence[dict[str, Any]], feedback: Sequence[str], messages: Sequence[Message]) -> Prompt:
-    """System messages, then feedback on rejected attempts (RTY-6), then the messages; a prompt of none is an error
+    """System messages, then feedback on rejected attempts (RTY-20), then the messages; a prompt of none is an error
     (LLM-3).
     """
     prompt: Prompt = [clone(message) for message in system]

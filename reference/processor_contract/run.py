@@ -128,6 +128,8 @@ class Run:
         self.feedback: list[str] = []
         self.system_before: dict[str | None, list[dict[str, Any]]] = {}
         self.ending: RunEnded | HookFailed | None = None  # the first one decides (TRI-2)
+        self.silent = False  # a processor has called abort: what its hook, or a tool, still sends is ignored (TRI-2)
+        self.in_step = False  # there is a step that could be repeated (RTY-2)
         self.tripwire: TripWire | None = None
         self.error: BaseException | None = None
         self.finish_reason = "other"
@@ -194,12 +196,21 @@ class Run:
             self.ending = ending
         return self.ending
 
+    def silence(self) -> None:
+        """A processor has called abort: nothing is sent any more."""
+        self.silent = True
+
+    def go_on(self) -> None:
+        """What would have ended the run has become another attempt, or another ending."""
+        self.ending = None
+        self.silent = False
+
     def may_retry(self) -> bool:
-        """Whether the budget grants another attempt at this step (RTY-3)."""
-        return self.retries < (self.settings.max_retries or 0)
+        """Whether there is a step to repeat, and the budget grants another attempt at it (RTY-2, RTY-3)."""
+        return self.in_step and self.retries < (self.settings.max_retries or 0)
 
     def grant_retry(self, *, feedback: str | None, to_error_processor: bool = False) -> None:
-        """Counts a granted retry and notes its feedback (RTY-5, RTY-6)."""
+        """Counts a granted retry and notes its feedback (RTY-15, RTY-21)."""
         self.retries += 1
         self.api_retries += to_error_processor
         if feedback is not None:
@@ -212,6 +223,7 @@ class Run:
         self.message_list.reset_system(self.system_before)
         self.response.begin_attempt()
         self.attempt = Attempt(number)
+        self.in_step = True
         return self.attempt
 
     def provider_called(self) -> None:
@@ -222,7 +234,7 @@ class Run:
         self.attempt.begun = True
 
     def reject_attempt(self) -> None:
-        """Takes out what the attempt added to the response, its data parts included (RTY-4, PER-11)."""
+        """Takes out what the attempt added to the response, its data parts included (RTY-4, RTY-17, RTY-18)."""
         self.response.close_texts()
         if self.attempt.begun:
             self.message_list.reset_response(self.attempt.response_before)
@@ -237,9 +249,10 @@ class Run:
         return step
 
     def accept_step(self) -> None:
-        """The step's `step-finish` has passed: it counts, and the retry count starts again (RTY-5, STA-16)."""
+        """The step's `step-finish` has passed: it counts; retry count and feedback start again (STA-16, RTY-21)."""
         self.steps.append(self.current_step())
         self.response.accept()
+        self.in_step = False
         self.retries = self.api_retries = 0
         self.feedback.clear()
 
