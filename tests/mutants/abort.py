@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop, pipeline, run, stream
+from processor_contract import loop, pipeline, stream
 from processor_contract.agent import Agent
 from processor_contract.errors import RunEnded, TripWire
 from processor_contract.hooks import HOOKS
 from processor_contract.processor import HookArgs
-from processor_contract.run import Link, Run
+from processor_contract.run import Link, Run, verdict
 from processor_contract.stream import RunResult
 
 from . import Patch, mutant
@@ -278,11 +278,11 @@ def a_made_up_reason_names_nobody(patch: Patch) -> None:
 def a_tripwire_by_hand_keeps_its_empty_reason(patch: Patch) -> None:
     """What abort does for the reason is not done for an error raised by hand."""
 
-    def verdict(original: Any, run: Run, link: Link, tripwire: TripWire) -> RunEnded:
+    def judged(original: Any, run: Run, link: Link, tripwire: TripWire) -> RunEnded:
         by_hand = tripwire.processor_id is None
         ended: RunEnded = original(run, link, tripwire)
         if by_hand and not str(tripwire):
             tripwire.reason = ""
         return ended
 
-    patch.around(run.verdict, verdict)
+    patch.around(verdict, judged)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop, pipeline, tools
-from processor_contract.errors import AttemptRejected, HookFailed, RunEnded, TripWire
+from processor_contract import loop, pipeline, request, tools
+from processor_contract.errors import AttemptRejected, CallFailed, HookFailed, RunEnded, TripWire
 from processor_contract.processor import HookArgs
 from processor_contract.run import Link, Run, verdict
 from processor_contract.tools import Outcome
@@ -40,9 +40,9 @@ def an_abort_before_the_call_is_a_failed_call(patch: Patch) -> None:
             raise
         except RunEnded as ended:
             run.go_on()
-            raise loop.CallFailed(ended) from ended
+            raise CallFailed(ended) from ended
 
-    patch.around(loop.ask, ask)
+    patch.around(request.ask, ask)
 
 
 @mutant("TRI-19")
@@ -56,7 +56,7 @@ def an_abort_on_a_chunk_is_a_failed_call(patch: Patch) -> None:
             raise
         except RunEnded as ended:
             run.go_on()
-            raise loop.CallFailed(ended) from ended
+            raise CallFailed(ended) from ended
 
     patch.around(loop.answer, answer)
 
