@@ -7,10 +7,10 @@ from typing import Any
 
 from processor_contract import loop, pipeline, stream
 from processor_contract.agent import Agent
-from processor_contract.errors import RunEnded, TripWire
+from processor_contract.errors import ContractError, RunEnded, TripWire
 from processor_contract.hooks import HOOKS
 from processor_contract.processor import HookArgs
-from processor_contract.run import Link, Run, verdict
+from processor_contract.run import Link, Run
 from processor_contract.stream import RunResult
 
 from . import Patch, mutant
@@ -234,7 +234,7 @@ def a_tripwire_by_hand_is_an_exception(patch: Patch) -> None:
             return method(args)
         except TripWire as tripwire:
             if args.tripwire is None:
-                raise RuntimeError(str(tripwire)) from tripwire
+                raise ContractError(str(tripwire)) from tripwire
             raise
 
     methods(patch, around)
@@ -285,4 +285,4 @@ def a_tripwire_by_hand_keeps_its_empty_reason(patch: Patch) -> None:
             tripwire.reason = ""
         return ended
 
-    patch.around(verdict, judged)
+    patch.around(pipeline.verdict, judged)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import agent, loop, pipeline, run
+from processor_contract import agent, loop, pipeline
 from processor_contract.agent import Agent
 from processor_contract.errors import AttemptRejected, RunEnded, TripWire
 from processor_contract.run import Link, Run, Settings
@@ -164,7 +164,7 @@ def the_last_refusal_asks_for_nothing(patch: Patch) -> None:
             tripwire.retry = None
         return ended
 
-    patch.around(run.verdict, judged)
+    patch.around(pipeline.verdict, judged)
 
 
 @mutant("RTY-15")
@@ -182,7 +182,7 @@ def each_processor_has_its_budget(patch: Patch) -> None:
         asked[key] = asked.get(key, 0) + isinstance(ended, AttemptRejected)
         return ended
 
-    patch.around(run.verdict, judged)
+    patch.around(pipeline.verdict, judged)
 
 
 @mutant("RTY-15")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import run
+from processor_contract import pipeline
 from processor_contract.errors import AttemptRejected, RunEnded, TripWire
 from processor_contract.run import Attempt, Link, Run
 
@@ -52,7 +52,7 @@ def granting(patch: Patch, grants: Callable[[Run, Link], bool]) -> None:
         refused = isinstance(ended, AttemptRejected) and not grants(run, link)
         return RunEnded(tripwire) if refused else ended
 
-    patch.around(run.verdict, judged)
+    patch.around(pipeline.verdict, judged)
 
 
 def place_of(run: Run, link: Link) -> int:
@@ -159,7 +159,7 @@ def a_retry_that_cannot_be_is_not_reported(patch: Patch) -> None:
         ended: RunEnded = original(run, link, tripwire)
         return ended
 
-    patch.around(run.verdict, judged)
+    patch.around(pipeline.verdict, judged)
 
 
 # -- the count ---------------------------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def error_processors_count_all_retries(patch: Patch) -> None:
 @mutant("RTY-5")
 def api_errors_are_not_counted(patch: Patch) -> None:
     """A call repeated after an error is no retry of the answer."""
-    counting(patch, lambda run, link, right: right if link.hook.chain == "error" else run.retries - run.api_retries)
+    counting(patch, lambda run, link, right: right if link.hook.array == "error" else run.retries - run.api_retries)
 
 
 @mutant("RTY-5")

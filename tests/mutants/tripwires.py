@@ -286,7 +286,7 @@ def tools_send_on_after_an_abort(patch: Patch) -> None:
 
     def send(original: Any, run: Run, chunk: Any, message_id: Any, **options: Any) -> None:
         if isinstance(run.ending, RunEnded):
-            run.post(chunk)
+            run.outbox.append(chunk)
         else:
             original(run, chunk, message_id, **options)
 

@@ -8,7 +8,7 @@ from typing import Any
 from processor_contract import loop, pipeline, request, tools
 from processor_contract.errors import AttemptRejected, CallFailed, HookFailed, RunEnded, TripWire
 from processor_contract.processor import HookArgs
-from processor_contract.run import Link, Run, verdict
+from processor_contract.run import Link, Run
 from processor_contract.tools import Outcome
 
 from . import Patch, mutant
@@ -120,7 +120,7 @@ def granting_on_data(patch: Patch, grants: Callable[[Run], bool]) -> None:
             return ended
         return AttemptRejected(tripwire) if grants(run) else RunEnded(tripwire)
 
-    patch.around(verdict, judged)
+    patch.around(pipeline.verdict, judged)
 
 
 @mutant("TRI-17")
@@ -234,7 +234,7 @@ def unreported_from(wire: str) -> Callable[[Patch], None]:
     def stopped(original: Any, run: Run, link: Link, tripwire: TripWire) -> Any:
         if link.hook.wire != wire:
             return original(run, link, tripwire)
-        ended = verdict(run, link, tripwire)
+        ended = pipeline.verdict(run, link, tripwire)
         return run.end_with(ended) if type(ended) is RunEnded else ended
 
     return lambda patch: patch.around(pipeline.stopped, stopped)
@@ -334,7 +334,7 @@ def unreported_retries(patch: Patch, wires: tuple[str, ...]) -> None:
     """A retry that is granted in these hooks is no violation."""
 
     def stopped(original: Any, run: Run, link: Link, tripwire: TripWire) -> Any:
-        ended = verdict(run, link, tripwire)
+        ended = pipeline.verdict(run, link, tripwire)
         if type(ended) is RunEnded or link.hook.wire not in wires:
             return original(run, link, tripwire)
         return ended
@@ -359,7 +359,7 @@ def only_the_first_retry_is_a_violation(patch: Patch) -> None:
     """A step that is repeated has violated something once."""
 
     def stopped(original: Any, run: Run, link: Link, tripwire: TripWire) -> Any:
-        ended = verdict(run, link, tripwire)
+        ended = pipeline.verdict(run, link, tripwire)
         return original(run, link, tripwire) if type(ended) is RunEnded or not run.retries else ended
 
     patch.around(pipeline.stopped, stopped)
