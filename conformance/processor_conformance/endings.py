@@ -78,7 +78,7 @@ def came_to(item: Item, trace: Trace) -> str:
     ends = [event.name for event in trace.lane(item.scenario.run_names[0], "client") if event.name in ENDS]
     if outcome.get("at") == "start" or (item.mode == "generate" and "raised" in outcome):
         return "raises"
-    if item.mode == "generate" and "tripwire" not in outcome or ends[-1:] == ["finish"]:
+    if (item.mode == "generate" and "tripwire" not in outcome) or ends[-1:] == ["finish"]:
         return "the step is repeated"
     how = "returns `tripwire`" if item.mode == "generate" else f"ends in `{ends[-1]}`"
     return how + " with `retry`" * bool(outcome.get("tripwire", {}).get("retry"))

@@ -105,7 +105,7 @@ def rejected_attempts_are_steps(patch: Patch) -> None:
 
     def around(reject: Callable[[], None], own: Run) -> None:
         own.steps.append(own.current_step())
-        own.step_places.append(None)
+        own.response._accepted += 1
         reject()
 
     rejected(patch, around)
@@ -180,7 +180,7 @@ def removed_answers_stay_removed(patch: Patch) -> None:
     def around(reset: Callable[[], None], own: MessageList, state: Any) -> None:
         there = {message["id"] for message in own.response()}
         reset()
-        own.remove_by_ids([live["id"] for live, _ in state if live["id"] not in there])
+        own.remove_by_ids([live["id"] for live, _ in state.messages if live["id"] not in there])
 
     set_back(patch, around)
 
@@ -207,12 +207,14 @@ def answers_are_set_back_to_the_attempts_beginning(patch: Patch) -> None:
 def an_empty_message_stays(patch: Patch) -> None:
     """Parts are taken out, the message that was made for them is not."""
 
-    def discard(own: Response, unwanted: list[Any]) -> None:
+    def reject(own: Response, data_parts: Any) -> None:
+        unwanted = {id(part) for part in own.added(data_parts)}
         for message in own._list.live("response"):
             parts = message["content"].get("parts", [])
-            parts[:] = [part for part in parts if not any(part is one for one in unwanted)]
+            parts[:] = [part for part in parts if id(part) not in unwanted]
+        own.begin_attempt()
 
-    patch.set(Response, "_discard", discard)
+    patch.set(Response, "reject", reject)
 
 
 @mutant("RTY-18")
