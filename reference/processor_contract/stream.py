@@ -85,6 +85,7 @@ class Stream:
         except Cancelled as cancelled:
             # Whoever is still at work keeps the old generator and holds the old lock.
             self._chunks, self._pulling = aborted(self._run, cancelled), threading.RLock()
+            self._started = False  # the new one has not begun, and has nothing to be told
             return pull(self._chunks)
 
     def _pull(self, chunks: Iterator[Chunk]) -> Chunk:
