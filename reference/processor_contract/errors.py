@@ -113,7 +113,7 @@ class TripWire(Exception):
         self.processor_id = processor_id
 
     def payload(self) -> dict[str, Any]:
-        """The tripwire as the client sees it: `retry` and `metadata` only when they were given."""
+        """The tripwire as the client sees it (TRI-12): `retry` and `metadata` only when they were given (TRI-13)."""
         payload: dict[str, Any] = {"reason": self.reason, "processorId": self.processor_id}
         if self.retry is not None:
             payload["retry"] = self.retry
@@ -135,7 +135,7 @@ class AttemptRejected(RunEnded):
 
 
 class CallFailed(Exception):
-    """Inside a run: the provider failed; `error` is what it raised, not wrapped."""
+    """Inside a run: the provider failed, and nobody else (TRI-19); `error` is what it raised, not wrapped."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(str(error))

@@ -67,7 +67,7 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) ->
         run.tripwire = ending.tripwire
         run.error = None  # TRI-18: it wins over a failure that was surfacing
         run.finish_reason = "other"  # TRI-3, TRI-7
-        yield run.chunk("tripwire", ending.tripwire.payload())
+        yield run.chunk("tripwire", ending.tripwire.payload())  # TRI-14
     elif isinstance(ending, (HookFailed, RunFailed)):
         run.error = ending if run.error is None else caused_by(ending, run.error)
         run.finish_reason = "error"
@@ -75,7 +75,7 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) ->
 
 
 def aborted(run: Run, cancelled: Cancelled) -> Chunks:
-    """The end of a cancelled run: one `abort` chunk (RES-6)."""
+    """The end of a cancelled run: one `abort` chunk (RES-6), and no tripwire (TRI-6)."""
     run.ended = True
     run.error = cancelled
     run.finish_reason = "aborted"
@@ -92,13 +92,13 @@ def steps(run: Run) -> Chunks:
         except AttemptRejected as rejected:
             yield from reject(run, attempt)
             run.grant_retry(feedback=rejected.tripwire.reason)
-            continue  # RTY-7: the same step number
+            continue  # RTY-7: the same step number; RTY-25: from processInputStep
         except CallFailed as failed:
             if (yield from recover(run, attempt, failed.error)):
                 continue
             yield from surface(run, attempt, failed.error)
             return
-        number += 1
+        number += 1  # accepted: attempts do not count (RTY-23)
         if not goes_on or number >= run.settings.max_steps:  # ORD-26
             return
         if stops(run):
@@ -295,7 +295,7 @@ def reject(run: Run, attempt: Attempt) -> Chunks:
     run.reject_attempt()
     attempt.finish_reason = "retry"
     if attempt.begun:
-        yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)  # RTY-26
+        yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)  # RTY-26, RTY-27
         run.response.reject(attempt.data_parts)  # RTY-18: those sent with it
 
 

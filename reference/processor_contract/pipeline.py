@@ -121,7 +121,9 @@ def ended(run: Run, link: Link, args: HookArgs, error: Exception | None = None) 
 
 
 def stopped(run: Run, link: Link, tripwire: TripWire) -> RunEnded | HookFailed:
-    """The end of a chain by an abort, reported to the processor's `on_violation` before any chunk (TRI-9, TRI-10)."""
+    """The end of a chain by an abort, reported to the processor's `on_violation` before any chunk (TRI-9, TRI-10), and
+    by nothing else (TRI-11).
+    """
     ending = verdict(run, link, tripwire)
     report(link.processor, tripwire)
     return ending if isinstance(ending, AttemptRejected) else run.end_with(ending)
@@ -139,7 +141,7 @@ def verdict(run: Run, link: Link, tripwire: TripWire) -> RunEnded:
 
 
 def report(processor: Processor, tripwire: TripWire) -> None:
-    """Calls `on_violation`, once; what it raises is swallowed (TRI-8)."""
+    """Calls `on_violation`, once; what it raises is swallowed (TRI-5, TRI-8)."""
     callback = getattr(processor, "on_violation", None)
     if callback is None:
         return

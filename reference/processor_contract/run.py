@@ -123,7 +123,7 @@ class Run:
         self.steps: list[StepResult] = []
         self.usage: Usage = no_usage()
         self.attempt = Attempt(number=0)
-        self.retries = 0  # granted since the last accepted step, all of them (RTY-5, STA-13)
+        self.retries = 0  # granted since the last accepted step, all of them (RTY-5, RTY-19, STA-13)
         self.api_retries = 0  # of these, to error processors
         self.feedback: list[str] = []
         self.system_before: dict[str | None, list[dict[str, Any]]] = {}
@@ -234,7 +234,7 @@ class Run:
         self.attempt.begun = True
 
     def reject_attempt(self) -> None:
-        """Takes out what the attempt added to the response, its data parts included (RTY-4, RTY-17, RTY-18)."""
+        """Takes out what the attempt added to the response, its data parts included (RTY-4, RTY-17, RTY-18, PER-11)."""
         self.response.close_texts()
         if self.attempt.begun:
             self.message_list.reset_response(self.attempt.response_before)
@@ -249,7 +249,7 @@ class Run:
         return step
 
     def accept_step(self) -> None:
-        """The step's `step-finish` has passed: it counts; retry count and feedback start again (STA-16, RTY-21)."""
+        """The step's `step-finish` has passed: it counts (RTY-16); retry count and feedback start again (STA-16, RTY-21)."""
         self.steps.append(self.current_step())
         self.response.accept()
         self.in_step = False
@@ -257,7 +257,7 @@ class Run:
         self.feedback.clear()
 
     def count_usage(self, usage: dict[str, Any]) -> None:
-        """Adds a model call's usage to the run's, accepted or not (RES-3)."""
+        """Adds a model call's usage to the run's, accepted or not (RES-3, RTY-29)."""
         add_usage(self.usage, usage)
 
     def follow_response(self) -> None:

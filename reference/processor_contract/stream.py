@@ -186,7 +186,7 @@ def beside(run: Run, work: Callable[[], Done]) -> Done:
 
 def result_of(run: Run) -> RunResult:
     """A copy of what became of a run; shares nothing with it."""
-    tripped = run.tripwire is not None
+    tripped = run.tripwire is not None  # TRI-16: no text; the steps accepted before it
     return RunResult(
         text="" if tripped else "".join(step["text"] for step in run.steps),  # RES-5
         finish_reason=run.finish_reason,

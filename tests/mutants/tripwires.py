@@ -196,6 +196,22 @@ def a_refused_result_is_finished(patch: Patch) -> None:
 
 
 @mutant("TRI-14")
+def the_last_step_finishes_with_its_run(patch: Patch) -> None:
+    """The end of the last step is held back until the result has passed."""
+
+    def stream_of(original: Any, run: Run) -> Chunks:
+        held: list[Any] = []
+        for chunk in original(run):
+            if chunk["type"] != "tripwire":
+                yield from held
+            held = [chunk] if chunk["type"] == "step-finish" else []
+            if not held:
+                yield chunk
+
+    patch.around(loop.stream_of, stream_of)
+
+
+@mutant("TRI-14")
 def a_refused_prompt_opens_its_step(patch: Patch) -> None:
     """A tripwire stands in a step: one is opened for it."""
     opens = ("processInputStep", "processLLMRequest")

@@ -29,6 +29,7 @@ NOT_ARGUMENTS = ("processor_id", "tripwire", "on_abort")
 TOKENS = ("state", "message_list", "request_context", "abort_signal", "writer", "error")
 NONE_IS_A_VALUE = ("result",)
 NAMES = {hook.wire: name for name, hook in HOOKS.items()}
+ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
 
 
 @contextlib.contextmanager
@@ -67,9 +68,7 @@ class Session:
                 models=models,
                 instructions=spec.get("instructions", ()),
                 tools=[self._tool(each) for each in spec.get("tools", ())],
-                input_processors=self.array(spec.get("inputProcessors", ())),
-                output_processors=self.array(spec.get("outputProcessors", ())),
-                error_processors=self.array(spec.get("errorProcessors", ())),
+                **{snake(name): self.array(spec[name]) for name in ARRAYS if name in spec},
                 max_processor_retries=spec.get("maxProcessorRetries"),
                 memory=Memory(self.store, **options) if memory is not None else None,
                 **({"max_steps": spec["maxSteps"]} if "maxSteps" in spec else {}),
