@@ -54,7 +54,7 @@ def test_a_sound_trace_breaks_nothing(of: Scenario, runs: list[Json]) -> None:
     ("types", "rule"),
     [
         (("start", *STEP, "finish", "data-x"), "STR-1"),
-        (("start", "tripwire", "finish"), "TRI-1"),
+        (("start", "tripwire", "finish"), "TRI-14"),
         (("start", "step-start", "abort", "step-finish"), "STR-1"),
         (("start", "step-start", "error", "text-delta"), "STR-1"),
         (("start", "text-delta"), "ORD-17"),

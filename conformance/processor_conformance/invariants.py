@@ -38,7 +38,7 @@ def _ended(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
     for run in scenario.run_names:
         for earlier, chunk in pairwise(trace.lane(run, "client")):
             if earlier.name in TERMINAL or (earlier.name == "error" and not _closes(chunk)):
-                rule = "TRI-1" if earlier.name == "tripwire" else "STR-1"
+                rule = "TRI-14" if earlier.name == "tripwire" else "STR-1"
                 note = f"the chunk {chunk.name!r} follows {earlier.name!r}, which ends the stream"
                 yield rule, run, "client", earlier.data, chunk.data, note
 

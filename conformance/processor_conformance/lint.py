@@ -144,12 +144,7 @@ def _bare_values(value: Json) -> Iterator[Json]:
 
 def _names(scenario: Scenario) -> Iterator[str]:
     """Every label that `after` names is there, and every bound name is used again."""
-    events = [
-        event
-        for run in scenario.expect
-        for lane in LANES
-        for event in _events(run.get(lane, []))
-    ]
+    events = [event for run in scenario.expect for lane in LANES for event in _events(run.get(lane, []))]
     labels = [event["label"] for event in events if "label" in event]
     after = {label for event in events for label in named(event.get("after", ()))}
     yield from (f"after: there is no label {label!r}" for label in sorted(after - set(labels)))

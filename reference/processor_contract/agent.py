@@ -153,7 +153,7 @@ class Agent:
         if options.prepare_step is not None:
             inputs.append(PrepareStep(options.prepare_step))  # ORD-7, ORD-33
         history = self._history(options)
-        default = DEFAULT_RETRIES_WITH_ERROR_PROCESSORS if errors else None
+        default = DEFAULT_RETRIES_WITH_ERROR_PROCESSORS if errors else None  # RTY-12, RTY-13
         call_retries = checked_count("max_processor_retries", options.max_processor_retries, 0)
         return Settings(
             model=self._model,
@@ -162,7 +162,7 @@ class Agent:
             inputs=[*history, *inputs],  # ORD-21: the runtime's own stand first ...
             outputs=[*outputs, *history],  # ... and last, whichever arrays the call brings (ORD-28)
             errors=errors,
-            max_retries=first_given(call_retries, self._max_retries, default),  # RTY-3
+            max_retries=first_given(call_retries, self._max_retries, default),  # RTY-3; 0 is given (RTY-14)
             max_steps=first_given(checked_count("max_steps", options.max_steps, 1), self._max_steps),
             stop_when=options.stop_when,
             tool_choice=options.tool_choice,

@@ -90,7 +90,7 @@ class Cancelled(ContractError):
 
 
 class TripWire(Exception):
-    """What `abort` raises: the verdict of a processor that ends the run, or asks for another attempt (TRI-1).
+    """What `abort` raises: the verdict of a processor that ends the run, or asks for another attempt (TRI-1, RTY-1).
 
     Raised by hand it counts only when it leaves the hook. `processor_id` is filled in by the pipeline where it is None.
     """
@@ -112,7 +112,7 @@ class TripWire(Exception):
         self.processor_id = processor_id
 
     def payload(self) -> dict[str, Any]:
-        """The tripwire as the client sees it: `retry` and `metadata` only when they were given."""
+        """The tripwire as the client sees it (TRI-12): `retry` and `metadata` only when they were given (TRI-13)."""
         payload: dict[str, Any] = {"reason": self.reason, "processorId": self.processor_id}
         if self.retry is not None:
             payload["retry"] = self.retry
@@ -134,7 +134,7 @@ class AttemptRejected(RunEnded):
 
 
 class CallFailed(Exception):
-    """Inside a run: the provider failed; `error` is what it raised, not wrapped."""
+    """Inside a run: the provider failed, and nobody else (TRI-19); `error` is what it raised, not wrapped."""
 
     def __init__(self, error: BaseException) -> None:
         super().__init__(str(error))

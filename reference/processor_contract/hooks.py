@@ -39,7 +39,7 @@ class Hook:
     `array` is the one its chain walks (ORD-4, ORD-32), always in array order (ORD-3). `sees` is its view of the
     messages, None where it has none. `derive` refreshes the slate before each processor, so that each sees what the
     one before it left (ORD-31). `skips` says whether a processor is passed over. `retries` says whether an abort may
-    ask for another attempt (RTY-1).
+    ask for another attempt (RTY-1, RTY-9, RTY-10).
     """
 
     wire: str

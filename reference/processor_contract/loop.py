@@ -76,9 +76,9 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) ->
         return chain(run.outgoing(), aborted(run, cancelled)) if run.claim() else iter(())
     run.ended = True
     if isinstance(ending, RunEnded):
-        run.tripwire, run.error = ending.tripwire, None  # RTY-8: it wins over the failure on which it was called
-        run.finish_reason = "other"  # TRI-3
-        last = run.chunk("tripwire", clone(ending.tripwire.payload()))
+        run.tripwire, run.error = ending.tripwire, None  # TRI-18: it wins over a failure that was surfacing
+        run.finish_reason = "other"  # TRI-3, TRI-7
+        last = run.chunk("tripwire", clone(ending.tripwire.payload()))  # TRI-14
     else:
         run.error = ending if run.error is None else caused_by(ending, run.error)
         run.finish_reason = "error"
@@ -87,7 +87,7 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) ->
 
 
 def aborted(run: Run, cancelled: Cancelled) -> Chunks:
-    """The end of a cancelled run: one `abort` chunk (RES-6)."""
+    """The end of a cancelled run: one `abort` chunk (RES-6), and no tripwire (TRI-6)."""
     run.ended = True
     run.error = cancelled
     run.finish_reason = "aborted"
@@ -104,13 +104,13 @@ def steps(run: Run) -> Chunks:
         except AttemptRejected as rejected:
             yield from reject(run, attempt)
             run.grant_retry(feedback=rejected.tripwire.reason)
-            continue  # RTY-7: the same step number
+            continue  # RTY-7: the same step number; RTY-25: from processInputStep
         except CallFailed as failed:
             if (yield from recover(run, attempt, failed.error)):
                 continue
             yield from surface(run, attempt, failed.error)
             return
-        number += 1
+        number += 1  # accepted: attempts do not count (RTY-23)
         if not goes_on or number >= run.settings.max_steps:  # ORD-26
             return
         if stops(run):
@@ -301,14 +301,14 @@ def settle_provider_result(run: Run, payload: dict[str, Any]) -> None:
 
 
 def reject(run: Run, attempt: Attempt) -> Chunks:
-    """The end of an attempt to be repeated: its response goes, `step-finish` with reason `retry` comes (RTY-4)."""
+    """The end of an attempt to be repeated: its response goes, `step-finish` with reason `retry` comes (RTY-24)."""
     yield from run.outgoing()
-    run.ending = None
+    run.go_on()
     run.reject_attempt()
     attempt.finish_reason = "retry"
     if attempt.begun:
-        yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
-    run.response.reject(attempt.data_parts)  # PER-11: what was sent on the step-finish falls with the attempt
+        yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)  # RTY-26, RTY-27
+    run.response.reject(attempt.data_parts)  # RTY-18, PER-11: what was sent on the step-finish falls with the attempt
 
 
 def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk, None, bool]:
@@ -324,8 +324,8 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     feedback: str | None = None
     try:
         call(run, "process_api_error", slate)
-    except AttemptRejected as rejected:  # RTY-1: acts as {retry: true}, with feedback
-        run.ending = None
+    except AttemptRejected as rejected:  # RTY-11: acts as {retry: true}, with feedback
+        run.go_on()
         attempt.recovered = True
         feedback = rejected.tripwire.reason
     except HookFailed as failed:
@@ -334,10 +334,9 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     yield from run.outgoing()
     if not (attempt.recovered and granted):
         return False
-    run.response.reject(attempt.data_parts)  # those that the error processors sent
     attempt.finish_reason = "retry"
     yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
-    run.response.reject(attempt.data_parts)
+    run.response.reject(attempt.data_parts)  # RTY-18: those of the error processors, and those sent with it
     run.grant_retry(feedback=feedback, to_error_processor=True)
     return True
 
@@ -364,8 +363,8 @@ def passed(run: Run, chunk: Chunk, *, plainly: bool = False) -> Chunks:
     except AttemptRejected as rejected:
         if not plainly:
             raise
-        run.ending = None
-        raise run.end_with(RunEnded(rejected.tripwire)) from None  # RTY-8
+        run.go_on()
+        raise run.end_with(RunEnded(rejected.tripwire)) from None  # RTY-8, TRI-18
     yield from run.outgoing()
 
 

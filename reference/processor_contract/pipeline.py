@@ -44,6 +44,7 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
         "request_context": run.request_context,
         "tracing_context": run.tracing_context,
         "tripwire": None,
+        "on_abort": run.silence,
         "message_list": run.message_list,  # STA-14: the run's own
         "state": run.state_of(processor.id),  # STA-4, STA-5, STA-15: the same object in every hook
         "stream_parts": run.stream_parts,
@@ -64,13 +65,10 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
             continue
         args = arguments(run, link, slate)
         run.called = link
-        run.calls.append(args)
         try:
             returned = link.method(args)
         except Exception as error:
-            run.calls.pop()
             raise ended(run, link, args, error) from error
-        run.calls.pop()
         if args.tripwire is not None or run.ending is not None or (run.signal.aborted and not run.committed):
             raise ended(run, link, args)
         try:
@@ -116,10 +114,10 @@ def ended(run: Run, link: Link, args: HookArgs, error: Exception | None = None) 
     """What ends this chain: a cancellation, an abort, a verdict on data that was sent meanwhile, or an exception."""
     if run.signal.aborted and not run.committed:
         return Cancelled(run.signal.reason)  # RES-12: what a hook comes to after the signal has fired is ignored
-    if run.ending is not None:  # DAT-7: it happened while a chunk of this hook's writer was handled
-        return run.ending
     if args.tripwire is None and isinstance(error, TripWire):
         args.tripwire = error
+    if run.ending is not None:  # DAT-7, TRI-17: it happened while a chunk of this hook's writer was handled
+        return run.ending
     if args.tripwire is not None:  # TRI-2: final, whatever the hook did after it
         return stopped(run, link, args.tripwire)
     assert error is not None  # nothing else ends a chain
@@ -134,21 +132,28 @@ def blamed(run: Run, error: Exception) -> HookFailed | RunFailed:
 
 
 def stopped(run: Run, link: Link, tripwire: TripWire) -> RunEnded | HookFailed:
+    """The end of a chain by an abort, reported to the processor's `on_violation` before any chunk (TRI-9, TRI-10), and
+    by nothing else (TRI-11).
+    """
+    ending = verdict(run, link, tripwire)
+    report(link.processor, ending.tripwire)
+    return ending if isinstance(ending, AttemptRejected) else run.end_with(ending)
+
+
+def verdict(run: Run, link: Link, tripwire: TripWire) -> RunEnded:
     """What an abort comes to: another attempt where the hook and the budget allow it, else the end of the run (RTY-1,
-    TRI-1). It is reported to the processor's `on_violation` before any chunk (TRI-5).
+    TRI-1).
     """
     if tripwire.processor_id is None:  # raised by hand, perhaps one object for many requests
-        reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"
+        reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"  # TRI-4
         given = {"retry": tripwire.retry, "metadata": tripwire.metadata}
         tripwire = TripWire(reason, processor_id=link.processor.id, **given)
     granted = bool(tripwire.retry) and link.hook.retries and run.may_retry()
-    ending = AttemptRejected(tripwire) if granted else run.end_with(RunEnded(tripwire))
-    report(link.processor, tripwire)
-    return ending
+    return AttemptRejected(tripwire) if granted else RunEnded(tripwire)
 
 
 def report(processor: Processor, tripwire: TripWire) -> None:
-    """Calls `on_violation`, once; what it raises is swallowed."""
+    """Calls `on_violation`, once; what it raises is swallowed (TRI-5, TRI-8)."""
     callback = getattr(processor, "on_violation", None)
     if callback is None:
         return
@@ -217,6 +222,4 @@ def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: 
 
 def silenced(run: Run) -> bool:
     """Whether nothing more may be sent: the run has ended, or an abort has decided that it will (TRI-2, ORD-25)."""
-    if run.ended or run.signal.aborted or run.ending is not None:
-        return True
-    return any(args.tripwire is not None for args in run.calls)
+    return run.ended or run.silent or run.signal.aborted or run.ending is not None

@@ -21,7 +21,7 @@ class Processor:
 
     `id` identifies it: processors with one id share one state within a request (STA-2). `name` and `description` are
     for readers of traces. With `process_data_parts` its `process_output_stream` also gets `data-*` chunks (DAT-3).
-    Where `on_violation` is set, it is called with `{processorId, message, detail}` once for every abort (TRI-5).
+    Where `on_violation` is set, it is called with `{processorId, message, detail}` once for every abort (TRI-9).
     """
 
     id: str
@@ -41,6 +41,7 @@ class HookArgs:
     request_context: RequestContext
     tracing_context: TracingContext
     tripwire: TripWire | None  # set by the first abort of this call, which is final (TRI-2)
+    on_abort: Callable[[], None]  # tells the run at once, before anything else can happen in this call
 
     def abort(self, reason: str | None = None, *, retry: bool | None = None, metadata: Json = None) -> NoReturn:
         """Ends the run with this verdict, or asks for another attempt at the step; final once called (TRI-1, TRI-2).
@@ -51,6 +52,7 @@ class HookArgs:
         tripwire = TripWire(text, retry=retry, metadata=metadata, processor_id=self.processor_id)
         if self.tripwire is None:
             self.tripwire = tripwire
+            self.on_abort()
         raise tripwire
 
 

@@ -16,8 +16,8 @@ NEVER_SENT = ("step-start", "source", "error")
 
 
 def to_prompt(system: Sequence[dict[str, Any]], feedback: Sequence[str], messages: Sequence[Message]) -> Prompt:
-    """System messages, then feedback on rejected attempts (RTY-6), then the messages; a prompt of none is an error
-    (LLM-3).
+    """System messages, then feedback on rejected attempts (RTY-6, RTY-20), which stands nowhere else (RTY-22), then the
+    messages; a prompt of none is an error (LLM-3).
     """
     prompt: Prompt = [clone(message) for message in system]
     prompt += [{"role": "system", "content": f"The previous answer was not accepted: {reason}"} for reason in feedback]

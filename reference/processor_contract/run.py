@@ -31,7 +31,7 @@ from .data import (
 from .errors import Cancelled, HookFailed, RunEnded, TripWire
 from .hooks import Hook
 from .message_list import MessageList, ResponseState
-from .processor import HookArgs, Processor
+from .processor import Processor
 from .response import Response, step_of
 
 CLIENT = "AGENT"  # the `from` of every chunk an agent sends
@@ -113,7 +113,6 @@ class Run:
         self.caller_signal: AbortSignal | None = None
         self.signal = AbortSignal()  # fires with the caller's, and when the stream is closed
         self.plan: dict[str, list[Link]] = {}
-        self.calls: list[HookArgs] = []  # the hook calls that are open, the innermost last
         self.called: Link | None = None  # the hook that was called last
         self.writer: Writer | None = None
         self.direct_writer: Writer | None = None  # sends past the processors (DAT-4)
@@ -126,11 +125,13 @@ class Run:
         self.steps: list[StepResult] = []
         self.usage: Usage = no_usage()
         self.attempt = Attempt(number=0)
-        self.retries = 0  # granted since the last accepted step, all of them (RTY-5, STA-13)
+        self.retries = 0  # granted since the last accepted step, all of them (RTY-5, RTY-19, STA-13)
         self.api_retries = 0  # of these, to error processors
         self.feedback: list[str] = []
         self.system_before: dict[str | None, list[dict[str, Any]]] = {}
         self.ending: RunEnded | HookFailed | None = None  # the first one decides (TRI-2)
+        self.silent = False  # a processor has called abort: what its hook, or a tool, still sends is ignored (TRI-2)
+        self.in_step = False  # there is a step that could be repeated (RTY-2)
         self.tripwire: TripWire | None = None
         self.error: BaseException | None = None
         self.finish_reason = "other"
@@ -198,12 +199,21 @@ class Run:
             self.ending = ending
         return self.ending
 
+    def silence(self) -> None:
+        """A processor has called abort: nothing is sent any more."""
+        self.silent = True
+
+    def go_on(self) -> None:
+        """What would have ended the run has become another attempt, or another ending."""
+        self.ending = None
+        self.silent = False
+
     def may_retry(self) -> bool:
-        """Whether the budget grants another attempt at this step (RTY-3)."""
-        return self.retries < (self.settings.max_retries or 0)
+        """Whether there is a step to repeat, and the budget grants another attempt at it (RTY-2, RTY-3)."""
+        return self.in_step and self.retries < (self.settings.max_retries or 0)
 
     def grant_retry(self, *, feedback: str | None, to_error_processor: bool = False) -> None:
-        """Counts a granted retry and notes its feedback (RTY-5, RTY-6)."""
+        """Counts a granted retry and notes its feedback (RTY-15, RTY-21)."""
         self.retries += 1
         self.api_retries += to_error_processor
         if feedback is not None:
@@ -216,6 +226,7 @@ class Run:
         self.message_list.reset_system(self.system_before)
         self.response.begin_attempt()
         self.attempt = Attempt(number)
+        self.in_step = True
         return self.attempt
 
     def provider_called(self) -> None:
@@ -226,7 +237,7 @@ class Run:
         self.attempt.begun = True
 
     def reject_attempt(self) -> None:
-        """Takes out what the attempt added to the response, its data parts included (RTY-4, PER-11)."""
+        """Takes out what the attempt added to the response, its data parts included (RTY-4, RTY-17, RTY-18, PER-11)."""
         self.response.close_texts()
         if self.attempt.begun:
             self.message_list.reset_response(self.attempt.response_before)
@@ -245,14 +256,17 @@ class Run:
         return [{**step, "usage": {**step["usage"]}} for step in (*self.steps, *current)]
 
     def accept_step(self) -> None:
-        """The step's `step-finish` has passed: it counts, and the retry count starts again (RTY-5, STA-16)."""
+        """The step's `step-finish` has passed: it counts (RTY-16); retry count and feedback start again (STA-16,
+        RTY-21).
+        """
         self.steps.append(self.current_step())
         self.response.accept()
+        self.in_step = False
         self.retries = self.api_retries = 0
         self.feedback.clear()
 
     def count_usage(self, usage: dict[str, Any]) -> None:
-        """Adds a model call's usage to the run's, accepted or not (RES-3)."""
+        """Adds a model call's usage to the run's, accepted or not (RES-3, RTY-29)."""
         add_usage(self.usage, usage)
 
     def follow_response(self) -> None:

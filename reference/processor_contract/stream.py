@@ -89,6 +89,7 @@ class Stream:
         except Cancelled as cancelled:
             # Whoever is still at work keeps the old generator and holds the old lock.
             self._chunks, self._pulling = aborted(self._run, cancelled), threading.RLock()
+            self._started = False  # the new one has not begun, and has nothing to be told
             return pull(self._chunks)
 
     def _pull(self, chunks: Iterator[Chunk]) -> Chunk:
@@ -224,7 +225,7 @@ def broken_off(run: Run, error: BaseException) -> None:
 
 def result_of(run: Run) -> RunResult:
     """A copy of what became of a run; shares nothing with it."""
-    tripped = run.tripwire is not None
+    tripped = run.tripwire is not None  # TRI-16: no text; the steps accepted before it
     return RunResult(
         text="" if tripped else "".join(step["text"] for step in run.steps),  # RES-5
         finish_reason=run.finish_reason,

@@ -25,10 +25,11 @@ from .values import Objects, camel, snake
 from .wire import Peer
 
 CURRENT_RUN: ContextVar[str] = ContextVar("run", default="")
-NOT_ARGUMENTS = ("processor_id", "tripwire")
+NOT_ARGUMENTS = ("processor_id", "tripwire", "on_abort")
 TOKENS = ("state", "message_list", "request_context", "abort_signal", "writer", "error")
 NONE_IS_A_VALUE = ("result",)
 NAMES = {hook.wire: name for name, hook in HOOKS.items()}
+ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
 
 
 @contextlib.contextmanager
@@ -67,9 +68,7 @@ class Session:
                 models=models,
                 instructions=spec.get("instructions", ()),
                 tools=[self._tool(each) for each in spec.get("tools", ())],
-                input_processors=self.array(spec.get("inputProcessors", ())),
-                output_processors=self.array(spec.get("outputProcessors", ())),
-                error_processors=self.array(spec.get("errorProcessors", ())),
+                **{snake(name): self.array(spec[name]) for name in ARRAYS if name in spec},
                 max_processor_retries=spec.get("maxProcessorRetries"),
                 memory=Memory(self.store, **options) if memory is not None else None,
                 **({"max_steps": spec["maxSteps"]} if "maxSteps" in spec else {}),
@@ -194,19 +193,26 @@ class WireModel:
     def stream(self, request: ModelRequest) -> Iterator[Chunk]:
         """The runner's parts, all at once or pulled one by one."""
         session, call, run = self._session, self._session.next_name(), CURRENT_RUN.get()
-        take_off = (
-            request.abort_signal.on_abort(lambda reason: session.tell("model/aborted", run=run, call=call))
-            if request.abort_signal is not None
-            else lambda: None
-        )
+        signal = request.abort_signal
+
+        def stop(reason: Any = None) -> None:
+            session.tell("model/aborted", run=run, call=call)
+
+        take_off = signal.on_abort(stop) if signal is not None else lambda: None
+        pulled = False
         try:
             answer = session.ask("model/call", call=call, **self._described(request))
             if "error" in answer:
                 raise session.objects.make_error(answer["error"])
-            if answer.get("pull"):
+            pulled = answer.get("pull", False)
+            if pulled:
                 yield from self._pulled(call)
             else:
                 yield from (session.objects.decode(part, {}) for part in answer["parts"])
+        except GeneratorExit:  # RTY-28: what is left of the answer is not wanted any more
+            if pulled and not (signal is not None and signal.aborted):
+                stop()
+            raise
         finally:
             take_off()
 
