@@ -282,7 +282,7 @@ def a_tripwire_by_hand_keeps_its_empty_reason(patch: Patch) -> None:
         by_hand = tripwire.processor_id is None
         ended: RunEnded = original(run, link, tripwire)
         if by_hand and not str(tripwire):
-            tripwire.reason = ""
+            ended.tripwire.reason = ""
         return ended
 
     patch.around(pipeline.verdict, judged)

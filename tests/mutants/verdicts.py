@@ -21,12 +21,11 @@ from .abort import CHAINS, Chunks, ending, methods, named
 def a_cancellation_is_a_tripwire(patch: Patch) -> None:
     """A run that is cut off has been aborted, by whomever."""
 
-    def ended_by(original: Any, run: Run, ended: Any) -> Chunks:
-        for chunk in original(run, ended):
-            cancelled = chunk["type"] == "abort"
-            yield run.chunk("tripwire", {"reason": "cancelled", "processorId": "caller"}) if cancelled else chunk
+    def aborted(original: Any, run: Run, cancelled: Any) -> Chunks:
+        for _ in original(run, cancelled):
+            yield run.chunk("tripwire", {"reason": "cancelled", "processorId": "caller"})
 
-    patch.around(loop.ended_by, ended_by)
+    patch.around(loop.aborted, aborted)
 
 
 @mutant("TRI-19")
@@ -302,18 +301,18 @@ def every_call_of_abort_is_a_violation(patch: Patch) -> None:
 @mutant("TRI-9")
 def a_tripwire_by_hand_is_no_violation(patch: Patch) -> None:
     """Who raises the error itself has reported it itself."""
-    by_hand: list[TripWire] = []
+    by_hand: list[str] = []
 
     def around(method: Callable[[Any], Any], run: Run, link: Link, args: Any) -> Any:
         try:
             return method(args)
-        except TripWire as tripwire:
+        except TripWire:
             if args.tripwire is None:
-                by_hand.append(tripwire)
+                by_hand.append(args.processor_id)
             raise
 
     methods(patch, around)
-    reporting(patch, lambda report, processor, tripwire: None if tripwire in by_hand else report())
+    reporting(patch, lambda report, processor, tripwire: None if processor.id in by_hand else report())
 
 
 @mutant("TRI-9")
