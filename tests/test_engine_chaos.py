@@ -29,7 +29,7 @@ SCENARIO: dict[str, Json] = {
     "run": [{"input": "first"}],
 }
 AT_START = {
-    "hangs-at-start": ("hung", "no answer to initialize within 1 s; it wrote nothing at all"),
+    "hangs-at-start": ("hung", "no answer to initialize within 3 s; it wrote nothing at all"),
     "dies-at-start": ("died", "ended with exit code 3 without having written anything"),
     "stops-in-hello": ("hung", """its last words were half a line: '{"jsonrpc": "2.0", "id": "r1", "res'"""),
     "greets": ("garbage", "no JSON (Expecting value: line 1 column 1 (char 0)): 'Welcome to the adapter!'"),

@@ -113,7 +113,7 @@ def test_a_summary() -> None:
         "  ORD order                           1          1",
         "",
         "  broken           ORD-3 Title of ORD-3 [document S-1 · decision 1]",
-        "  documents alone  no: 0 of 1 MUST rule kept that a document states",
+        "  documents alone  no: 0 of 1 MUST rule kept that a document states; not ORD-3",
         "  in full          no: 1 of 2 MUST rules kept, our decisions included",
         "",
         "not conformant: it 1.0 breaks 1 of 2 rules: ORD-3 (2 scenarios, 2 plays; documents alone: no, in full: no)",

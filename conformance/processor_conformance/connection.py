@@ -20,6 +20,7 @@ from .words import PROTOCOL, REVISION, Json
 if TYPE_CHECKING:
     from .notes import Notes
 
+START_PATIENCE = 3  # times the timeout: a runtime that has to load itself may take longer than to answer
 GRACE = 5.0  # PROTOCOL.md section 5: after `shutdown` an adapter ends within five seconds
 
 
@@ -112,7 +113,8 @@ class Adapter:
     def _initialise(self) -> Hello:
         self._peer = Peer(self.command, self._env, self.timeout, self.strict)
         try:
-            answer = self._peer.request("initialize", {"protocols": [PROTOCOL], "revision": self._revision})
+            offer = {"protocols": [PROTOCOL], "revision": self._revision}
+            answer = self._peer.request("initialize", offer, START_PATIENCE * self.timeout)
             return self._checked(_hello(answer))
         except AdapterFault as fault:
             self._peer.fail(fault)

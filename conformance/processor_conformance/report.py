@@ -231,9 +231,8 @@ def _broken(conclusion: Conclusion) -> list[str]:
 
 
 def _deviating(conclusion: Conclusion, known: Deviations | None) -> list[str]:
-    counts = Counter(
-        entry.cause for result in conclusion.results if result.kind == "deviation" for entry in result.entries
-    )
+    deviating = [result for result in conclusion.results if result.kind == "deviation"]
+    counts = Counter(cause for result in deviating for cause in dict.fromkeys(entry.cause for entry in result.entries))
     causes = known.causes if known else {}
     lines = []
     for cause, count in counts.items():
@@ -252,13 +251,14 @@ def _verdict(conclusion: Conclusion, *, documents: bool) -> str:
     if documents:
         rules = [rule for rule in rules if rule in conclusion.spec and conclusion.spec[rule].documented]
     kept = sum(conclusion.standings[rule] == "kept" for rule in rules)
+    others = [rule for rule in rules if conclusion.standings[rule] not in ("kept", "not asked")]
     asked = sum(conclusion.standings[rule] != "not asked" for rule in rules)
     if not asked:
         return "no such rule was played"
     word = "yes" if (conclusion.documents_alone if documents else conclusion.in_full) else "no"
-    return f"{word}: {kept} of {_count(asked, 'MUST rule')} kept" + (
-        " that a document states" if documents else ", our decisions included"
-    )
+    whose = " that a document states" if documents else ", our decisions included"
+    named = f"; not {', '.join(sorted(others, key=family_order))}" if documents and others else ""
+    return f"{word}: {kept} of {_count(asked, 'MUST rule')} kept{whose}{named}"
 
 
 def last_line(conclusion: Conclusion, who: str) -> str:
