@@ -91,7 +91,7 @@ def aborted(run: Run, cancelled: Cancelled) -> Chunks:
     run.ended = True
     run.error = cancelled
     run.finish_reason = "aborted"
-    yield run.chunk("abort", {"reason": cancelled.reason} if cancelled.reason is not None else {})
+    return iter([run.chunk("abort", {"reason": cancelled.reason} if cancelled.reason is not None else {})])
 
 
 def steps(run: Run) -> Chunks:
