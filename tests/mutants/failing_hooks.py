@@ -301,3 +301,35 @@ def crashing_redactor_lets_its_result_through(patch: Patch) -> None:
             raise
 
     patch.around(loop.examine_result, examine)
+
+
+@mutant("ERR-37")
+def later_filters_see_what_one_crashed_on(patch: Patch) -> None:
+    """The chain is run to its end before the exception counts."""
+    crashed: dict[str, HookFailed] = {}
+
+    def plan(original: Any, run: Run) -> None:
+        original(run)
+        for link in run.plan["process_output_stream"]:
+            link.method = postponed(run, link.processor.id, link.method)
+
+    def postponed(run: Run, processor: str, method: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def called(args: Any) -> Any:
+            try:
+                return method(args)
+            except TripWire:
+                raise
+            except Exception as error:
+                crashed[run.id] = HookFailed(processor, "processOutputStream", error)
+                return args.part
+
+        return called
+
+    def chain(original: Any, run: Run, slate: Slate) -> Slate:
+        result: Slate = original(run, slate)
+        if run.id in crashed:
+            raise run.end_with(crashed.pop(run.id))
+        return result
+
+    patch.around(pipeline.plan, plan)
+    patch.chain("process_output_stream", chain)
