@@ -13,7 +13,7 @@ REMINDER = "<system-reminder>Continue.</system-reminder>"
 REFUSALS = re.compile(
     r"assistant message prefill"  # does not support it
     r"|prefill.{0,80}(enable_thinking|thinking mode)"  # does not support it while it thinks
-    r"|(request|conversation|messages?).{0,40}(must|cannot|can't|not).{0,20} end(ing)? with an? (user|model|assistant)",
+    r"|\bend(s|ing)? with an? (user|model|assistant) (message|turn)",  # has to end with the user's, or not with its own
     re.IGNORECASE | re.DOTALL,
 )
 
