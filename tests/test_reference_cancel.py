@@ -141,4 +141,4 @@ def test_the_signal_lets_go_of_a_request_that_has_ended() -> None:
     for _ in range(2):
         agent.generate("hi", abort_signal=signal)
 
-    assert signal._listeners == []
+    assert len(signal._listeners) == 0

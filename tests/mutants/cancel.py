@@ -19,36 +19,22 @@ HEEDING = ("process_input", "process_input_step", "process_output_stream", "proc
            "process_tool_result", "process_output_result")  # fmt: skip
 
 
-class Deafness:
-    """Runs that do not hear the signal for the time being."""
-
-    def __init__(self, patch: Patch) -> None:
-        self._deaf: set[str] = set()
-
-        def check(original: Any, run: Run) -> None:
-            if run.id not in self._deaf:
-                original(run)
-
-        patch.wrap(Run, "check_cancelled", check)
-
-    @contextmanager
-    def of(self, run: Run) -> Iterator[None]:
-        """The run hears nothing as long as this lasts."""
-        self._deaf.add(run.id)
-        try:
-            yield
-        finally:
-            self._deaf.discard(run.id)
+@contextmanager
+def deaf(run: Run) -> Iterator[None]:
+    """The run does not hear the signal as long as this lasts."""
+    before, run.committed = run.committed, True
+    try:
+        yield
+    finally:
+        run.committed = before
 
 
 def deaf_in(hook: str) -> Callable[[Patch], None]:
     """A mutant that looks at the signal before and after a chain only."""
 
     def change(patch: Patch) -> None:
-        deafness = Deafness(patch)
-
         def chain(original: Any, run: Run, slate: Slate) -> Slate:
-            with deafness.of(run):
+            with deaf(run):
                 result: Slate = original(run, slate)
             return result
 
@@ -66,10 +52,9 @@ for _hook in HEEDING:
 @mutant("RES-4")
 def signal_unheeded_while_the_model_answers(patch: Patch) -> None:
     """An answer that has begun is taken in."""
-    deafness = Deafness(patch)
 
     def answer(original: Any, run: Run, *given: Any) -> Chunks:
-        with deafness.of(run):
+        with deaf(run):
             yield from original(run, *given)
 
     patch.around(loop.answer, answer)
@@ -78,12 +63,11 @@ def signal_unheeded_while_the_model_answers(patch: Patch) -> None:
 @mutant("RES-4")
 def signal_unheeded_between_chunks(patch: Patch) -> None:
     """The signal is looked at by whoever is at work when it fires."""
-    deafness = Deafness(patch)
 
     def pull(original: Any, own: Any, chunks: Any) -> Any:
         if not own._run.signal.aborted:
             return original(own, chunks)
-        with deafness.of(own._run):
+        with deaf(own._run):
             return next(chunks)
 
     patch.wrap(stream.Stream, "_pull", pull)
@@ -92,14 +76,13 @@ def signal_unheeded_between_chunks(patch: Patch) -> None:
 @mutant("RES-4")
 def results_of_cancelled_tools_are_taken_in(patch: Patch) -> None:
     """A tool that has run has a result."""
-    deafness = Deafness(patch)
 
     def run_tools(original: Any, run: Run, calls: Any) -> Any:
-        with deafness.of(run):
+        with deaf(run):
             return (yield from original(run, calls))
 
     def examine(original: Any, run: Run, *given: Any) -> Any:
-        with deafness.of(run):
+        with deaf(run):
             return original(run, *given)
 
     patch.around(tools.run_tools, run_tools)
@@ -176,10 +159,9 @@ def cancelled_run_reports_other(patch: Patch) -> None:
 @mutant("RES-8")
 def fired_signal_is_noticed_after_the_input(patch: Patch) -> None:
     """The signal is for the loop; the input is processed in any case."""
-    deafness = Deafness(patch)
 
     def phase(original: Any, run: Run) -> None:
-        with deafness.of(run):
+        with deaf(run):
             original(run)
 
     patch.around(loop.input_phase, phase)

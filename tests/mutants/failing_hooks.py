@@ -253,25 +253,26 @@ def wrong_return_names_nobody(patch: Patch) -> None:
     bare(patch, *HOOKS)
 
 
-def told(patch: Patch, tell: Callable[[Any, Any, str, str, BaseException], None]) -> None:
-    """Makes the error of a hook otherwise."""
-    patch.wrap(HookFailed, "__init__", tell)
-
-
 @mutant("ERR-29")
 def crash_names_nobody(patch: Patch) -> None:
     """The error says which hook it was."""
-    told(patch, lambda original, own, processor, hook, cause: original(own, "", hook, cause))
+
+    def init(original: Any, own: Any, processor: str, hook: str, cause: BaseException) -> None:
+        original(own, "", hook, cause)
+
+    patch.wrap(HookFailed, "__init__", init)
 
 
 @mutant("ERR-29")
 def crash_loses_its_cause(patch: Patch) -> None:
     """The text of the cause is enough."""
 
-    def tell(original: Any, own: Any, processor: str, hook: str, cause: BaseException) -> None:
-        original(own, processor, hook, RuntimeError(str(cause)))
+    def ended(original: Any, run: Run, ending: Any) -> Chunks:
+        if isinstance(ending, HookFailed):
+            ending.__cause__ = ContractError(str(ending.__cause__))
+        yield from original(run, ending)
 
-    told(patch, tell)
+    patch.around(loop.ended_by, ended)
 
 
 @mutant("ERR-37")
@@ -283,7 +284,7 @@ def crashing_filter_lets_its_chunk_through(patch: Patch) -> None:
         try:
             return original(run, chunk, **slate)
         except HookFailed:
-            run.post(before)
+            run.outbox.append(before)
             raise
 
     patch.around(pipeline.through_stream, through)
@@ -297,7 +298,7 @@ def crashing_redactor_lets_its_result_through(patch: Patch) -> None:
         try:
             return original(run, info, result, provider_executed)
         except HookFailed:
-            run.post(run.chunk("tool-result", {**info, "result": clone(result)}))
+            run.outbox.append(run.chunk("tool-result", {**info, "result": clone(result)}))
             raise
 
     patch.around(loop.examine_result, examine)

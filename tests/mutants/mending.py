@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from processor_contract import loop
+from processor_contract.message_list import MessageList
 from processor_contract.returns import Slate
 from processor_contract.run import Link, Run
 
@@ -182,14 +183,18 @@ def changes_of_the_error_hook_fall(patch: Patch) -> None:
 @mutant("ERR-25")
 def responses_added_by_hooks_stay(patch: Patch) -> None:
     """A failed attempt takes back what the model said, and nothing else."""
+    added: dict[int, list[Any]] = {}
+
+    def add(original: Any, own: MessageList, messages: Any, source: str) -> None:
+        original(own, messages, source)
+        if source == "response":
+            added.setdefault(id(own), []).extend(messages)
 
     def reject(original: Any, run: Run) -> None:
-        before = {message["id"] for message, _ in run.attempt.response_before}
-        own = run.response._own
-        added = [one for one in run.message_list.response() if one["id"] not in before and one["id"] not in own]
         original(run)
-        run.message_list.add(added, "response")
+        run.message_list.add(added.pop(id(run.message_list), []), "response")
 
+    patch.wrap(MessageList, "add", add)
     patch.wrap(Run, "reject_attempt", reject)
 
 

@@ -16,7 +16,7 @@ from processor_contract.returns import Slate
 from processor_contract.run import Run
 
 from . import Patch, mutant
-from .cancel import Deafness, at_the_end
+from .cancel import at_the_end, deaf
 from .order import Chunks
 
 LEFT_OPEN: list[Any] = []  # provider streams that nobody closes, not even the collector
@@ -145,8 +145,8 @@ def hook_signals(patch: Patch, give: Callable[[Run, int], AbortSignal | None]) -
         original(run)
         for links in run.plan.values():
             for place, link in enumerate(links):
-                if "abort_signal" in link.constants:
-                    link.constants["abort_signal"] = give(run, place)
+                if "abort_signal" in link.hook.fields:
+                    link.constant[link.hook.fields.index("abort_signal")] = give(run, place)
 
     patch.around(pipeline.plan, plan)
 
@@ -277,10 +277,9 @@ def hooks_are_awaited(patch: Patch) -> None:
 @mutant("RES-12")
 def late_aborts_are_violations(patch: Patch) -> None:
     """A verdict is a verdict whenever it comes."""
-    deafness = Deafness(patch)
 
     def chain(original: Any, run: Run, slate: Slate) -> Slate:
-        with deafness.of(run):
+        with deaf(run):
             result: Slate = original(run, slate)
         return result
 
@@ -290,10 +289,9 @@ def late_aborts_are_violations(patch: Patch) -> None:
 @mutant("RES-12")
 def late_failures_are_mended(patch: Patch) -> None:
     """A call that fails has failed whenever it does."""
-    deafness = Deafness(patch)
 
     def chain(original: Any, run: Run, slate: Slate) -> Slate:
-        with deafness.of(run):
+        with deaf(run):
             result: Slate = original(run, slate)
         return result
 
