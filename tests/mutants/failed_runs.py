@@ -250,3 +250,39 @@ def failed_calls_use_up_the_step_limit(patch: Patch) -> None:
         return attempt.number + failures[run.id] >= run.settings.max_steps
 
     unasked(patch, beyond)
+
+
+@mutant("TOOL-5")
+def calls_have_the_model_s_arguments(patch: Patch) -> None:
+    """Processors see the call; what the model asked for is executed."""
+    asked: dict[str, Any] = {}
+
+    def through(original: Any, run: Run, chunk: Chunk, **given: Any) -> Chunk | None:
+        if chunk["type"] == "tool-call":
+            asked[run.id] = clone(chunk["payload"]["args"])
+        passed: Chunk | None = original(run, chunk, **given)
+        return passed
+
+    def calls_of(original: Any, run: Run) -> Any:
+        return [{**call, "args": asked.get(run.id, call["args"])} for call in original(run)]
+
+    patch.around(pipeline.through_stream, through)
+    patch.around(loop.open_calls, calls_of)
+
+
+@mutant("RES-2")
+def empty_text_is_no_text(patch: Patch) -> None:
+    """Where processors leave no text, that of the model stands."""
+    said: dict[str, str] = {}
+
+    def accept(original: Any, run: Run) -> None:
+        original(run)
+        said[run.id] = run.steps[-1]["text"]
+
+    def follow(original: Any, run: Run) -> None:
+        original(run)
+        if run.steps and not run.steps[-1]["text"]:
+            run.steps[-1]["text"] = said[run.id]
+
+    patch.wrap(Run, "accept_step", accept)
+    patch.wrap(Run, "follow_response", follow)
