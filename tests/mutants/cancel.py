@@ -171,9 +171,9 @@ def fired_signal_is_noticed_after_the_input(patch: Patch) -> None:
 def signal_counts_as_fired(patch: Patch) -> None:
     """A run with a signal is one that was stopped."""
 
-    def follow(original: Any, run: Run) -> Any:
+    def opened(original: Any, run: Run) -> Any:
         if run.caller_signal is not None:
             run.signal.abort()
         return original(run)
 
-    patch.around(agent.follow, follow)
+    patch.around(agent.opened, opened)
