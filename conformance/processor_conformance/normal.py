@@ -74,7 +74,7 @@ class Normaliser:
         if isinstance(value, dict):
             for name, inner in value.items():
                 if key == "tokens" or name == "token":
-                    if isinstance(inner, str):
+                    if isinstance(inner, str) and f'"token": {json.dumps(inner)}' not in self.own:
                         yield "object", inner
                 else:
                     yield from self._made_up(inner, name)

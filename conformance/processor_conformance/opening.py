@@ -20,7 +20,7 @@ def agent(given: dict[str, Json], renaming: Renaming) -> dict[str, Json]:
         "tools": [_tool(name, tool) for name, tool in given.get("tools", {}).items()],
         "processors": [_processor(key, processor) for key, processor in given.get("processors", {}).items()],
     }
-    for name in ("instructions", "maxProcessorRetries", "maxSteps"):
+    for name in ("instructions", "maxProcessorRetries", "maxRetries", "maxSteps"):
         if name in given:
             made[name] = given[name]
     if "memory" in given:

@@ -213,4 +213,5 @@ IMPLIED: dict[str, Callable[[Json], bool]] = {
     "data-chunks": _writes_data,
     "context-messages": lambda raw: _has(_options(raw), "context"),
     "scripted-store": _watches_store,
+    "model-retries": lambda raw: "maxRetries" in raw["given"],
 }

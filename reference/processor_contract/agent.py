@@ -112,8 +112,8 @@ class Agent:
     def generate(self, input: Input, **options: Any) -> RunResult:
         """Runs a request to its end, by the same stream as `stream` (ORD-19). Options are the fields of `CallOptions`.
 
-        Raises the provider's error where nobody recovered it, `HookFailed`, `Cancelled`. An abort is no exception: it
-        is in `result.tripwire`.
+        Raises the provider's error where nobody recovered it (ERR-31), `HookFailed`, `Cancelled`. An abort is no
+        exception: it is in `result.tripwire`.
         """
         run = self._run(input, options)
         opened(run).drain()

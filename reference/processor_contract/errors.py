@@ -30,7 +30,7 @@ class WrongReturn(ContractError):
 class HookFailed(ContractError):
     """A hook raised, or returned what it may not: the run has ended as an error (ERR-9).
 
-    `processor` and `hook` name the culprit; `__cause__` is what it raised.
+    `processor` and `hook` name the culprit; `__cause__` is what it raised (ERR-29).
     """
 
     def __init__(self, processor: str, hook: str, cause: BaseException) -> None:
@@ -53,7 +53,7 @@ class RunFailed(ContractError):
 
 
 class APICallError(ContractError):
-    """The provider rejected a call, or could not be reached.
+    """The provider rejected a call, or could not be reached, with all that it said (ERR-13).
 
     `status_code` is the HTTP status (None without an answer), `is_retryable` says whether the same request may
     succeed later; `url` and `response_body` are texts where known.

@@ -91,7 +91,7 @@ def aborted(run: Run, cancelled: Cancelled) -> Chunks:
     run.ended = True
     run.error = cancelled
     run.finish_reason = "aborted"
-    yield run.chunk("abort", {"reason": cancelled.reason} if cancelled.reason is not None else {})
+    return iter([run.chunk("abort", {"reason": cancelled.reason} if cancelled.reason is not None else {})])
 
 
 def steps(run: Run) -> Chunks:
@@ -107,7 +107,7 @@ def steps(run: Run) -> Chunks:
             continue  # RTY-7: the same step number; RTY-25: from processInputStep
         except CallFailed as failed:
             if (yield from recover(run, attempt, failed.error)):
-                continue
+                continue  # ERR-17: again from processInputStep; ERR-38: it has been no step
             yield from surface(run, attempt, failed.error)
             return
         number += 1  # accepted: attempts do not count (RTY-23)
@@ -136,7 +136,7 @@ def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
     yield from passed(run, run.chunk("step-start", {}))  # ORD-17
     run.provider_called()
     yield from answer(run, attempt, request)
-    examine(run, attempt)  # ORD-9, ORD-10; not after a failed call (ORD-36)
+    examine(run, attempt)  # ORD-9, ORD-10; not after a failed call (ORD-36, ERR-36)
     yield from run.outgoing()
     calls = open_calls(run)  # ORD-27: the answer is complete, and has been examined
     answerable = [each for each in calls if answered_here(run, each["toolName"])]
@@ -312,14 +312,17 @@ def reject(run: Run, attempt: Attempt) -> Chunks:
 
 
 def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk, None, bool]:
-    """processAPIError on a failed call (ERR-1). Says whether the step is tried again."""
-    run.reject_attempt()  # ERR-5: the hook sees nothing of the failed attempt
-    granted = run.may_retry()
+    """processAPIError on a call that failed, in whatever way (ERR-1, ERR-14). Says whether the step is tried again.
+
+    An abort there goes its way as from any other hook, and takes the error's place (ERR-34).
+    """
+    run.reject_attempt()  # ERR-5: the hook sees nothing of the failed attempt; ERR-25: what it changes itself stays
+    granted = run.may_retry()  # ERR-22: without one it is asked all the same
     slate = {
-        "error": error,
+        "error": error,  # ERR-12: not wrapped
         "step_number": attempt.number,
-        "steps": run.shown_steps(),
-        "retry_count": run.api_retries,
+        "steps": run.shown_steps(),  # ERR-19
+        "retry_count": run.api_retries,  # ERR-20
     }
     feedback: str | None = None
     try:
@@ -343,9 +346,9 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
 
 def surface(run: Run, attempt: Attempt, error: BaseException) -> Chunks:
     """A failure that nobody recovered: `error`, then `step-finish`; the run goes on to its end with reason `error`
-    (ERR-6).
+    (ERR-6), processOutputResult included (ERR-30).
     """
-    run.error = error
+    run.error = error  # ERR-32: whatever processors make of the chunk
     run.finish_reason = attempt.finish_reason = "error"
     yield from passed(run, run.chunk("error", {"error": described(error)}), plainly=True)
     yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)

@@ -121,7 +121,7 @@ def ended(run: Run, link: Link, args: HookArgs, error: Exception | None = None) 
     if args.tripwire is not None:  # TRI-2: final, whatever the hook did after it
         return stopped(run, link, args.tripwire)
     assert error is not None  # nothing else ends a chain
-    return run.end_with(HookFailed(link.processor.id, link.hook.wire, error))  # ERR-9: fails closed
+    return run.end_with(HookFailed(link.processor.id, link.hook.wire, error))  # ERR-9, ERR-37: fails closed
 
 
 def blamed(run: Run, error: Exception) -> HookFailed | RunFailed:

@@ -28,7 +28,7 @@ class Processor:
     name: str | None = None
     description: str | None = None
     process_data_parts: bool = False
-    commits: bool = False  # the runtime's own: its processOutputResult saves, after which nothing is cancelled (RES-16)
+    commits: bool = False  # the runtime's own: its processOutputResult saves, after which nothing is cancelled (RES-14)
     on_violation: Callable[[dict[str, Any]], None] | None = None
 
 

@@ -31,6 +31,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     chosen = call(run, "process_input_step", slate)
     attempt.model = chosen["model"]
     attempt.offered = offered_tools(chosen)
+    # Made afresh for each attempt, so that what an error processor changed is in it (ERR-18).
     prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
     slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": run.shown_steps()}
     prompt = call(run, "process_llm_request", slate)["prompt"]

@@ -114,11 +114,13 @@ def chunk(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
 
 
 def retry_or_not(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
-    """`{retry: bool}` or None; the first `{retry: True}` ends the chain (ERR-3)."""
+    """`{retry: bool}` or None (ERR-3), and nothing else (ERR-16); the first `{retry: True}` ends the chain (ERR-15)."""
     if returned is None:
         return False
     if not isinstance(returned, dict) or set(returned) != {"retry"} or not isinstance(returned["retry"], bool):
-        raise WrongReturn(f"returned {_named(returned)}; return {{'retry': True}}, {{'retry': False}} or None", "ERR-3")
+        raise WrongReturn(
+            f"returned {_named(returned)}; return {{'retry': True}}, {{'retry': False}} or None", "ERR-16"
+        )
     run.attempt.recovered = run.attempt.recovered or returned["retry"]
     return run.attempt.recovered
 

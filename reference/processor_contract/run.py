@@ -175,7 +175,7 @@ class Run:
             raise Cancelled(self.signal.reason)
 
     def commit(self) -> None:
-        """From here on the run ends by itself, and a cancellation comes too late (RES-16). Raises Cancelled."""
+        """From here on the run ends by itself, and a cancellation comes too late (RES-14). Raises Cancelled."""
         with self._deciding:
             self.committed = self.committed or not (self.signal.aborted or self.abandoned)
         if not self.committed:

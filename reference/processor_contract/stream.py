@@ -127,7 +127,7 @@ class Stream:
         """Reads the stream to its end and returns what became of it.
 
         Raises `HookFailed` where a hook failed, `RunFailed` where something else kept the run from going on. After an
-        unrecovered provider failure it returns, and `error` holds it.
+        unrecovered provider failure it returns, and `error` holds it (ERR-31).
         """
         self.drain()
         if isinstance(self._run.error, (HookFailed, RunFailed)):

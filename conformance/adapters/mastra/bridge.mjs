@@ -15,7 +15,7 @@ import { z } from 'zod';
 const { version } = JSON.parse(readFileSync(new URL('node_modules/@mastra/core/package.json', import.meta.url)));
 const capabilities = ['generate', 'stream', 'pull', 'close', 'cancel', 'pulled-model', 'concurrent-runs', 'memory',
   'scripted-store', 'call-overrides', 'prepare-step', 'stop-when', 'on-violation', 'function-arrays', 'parallel-tools',
-  'data-chunks', 'error-processors', 'context-messages'];
+  'data-chunks', 'error-processors', 'context-messages', 'model-retries'];
 
 const chains = ['inputProcessors', 'outputProcessors', 'errorProcessors'];
 const sessions = new Map();
@@ -216,7 +216,7 @@ serve({
       id: 'agent', name: 'agent', instructions: given.instructions ?? '', model: models.get(ids[0]), memory,
       tools: Object.fromEntries((given.tools ?? []).map(tool => [tool.name, makeTool(tool)])),
       ...pick(chains, given, chain),
-      ...pick(['maxProcessorRetries'], given),
+      ...pick(['maxProcessorRetries', 'maxRetries'], given),
       defaultOptions: pick(['maxSteps'], given),
     });
     sessions.set(session, { agent, chain, stored, remember });
@@ -231,6 +231,7 @@ serve({
     const { agent, chain, remember } = sessions.get(session);
     const open = { controller: new AbortController() };
     runs.set(run, open);
+    if (options.signal === 'fired') open.controller.abort();
     const settings = callOptions(options, chain, remember, open.controller);
     async function start() {
       if (mode === 'generate') return outcomeOf(await agent.generate(decode(input), settings));

@@ -36,6 +36,7 @@ CAPABILITIES = [
     "data-chunks",
     "error-processors",
     "context-messages",
+    "model-retries",
 ]
 OPTION_NAMES = {
     "inputProcessors": "input_processors",
@@ -156,6 +157,8 @@ class Server:
             given["request_context"] = RequestContext(options["requestContext"])
         if options.get("signal"):
             given["abort_signal"] = run.signal
+        if options.get("signal") == "fired":
+            run.signal.abort()
         if "prepareStep" in options.get("callbacks", ()):
             given["prepare_step"] = session.prepare_step
         if "stopWhen" in options.get("callbacks", ()):

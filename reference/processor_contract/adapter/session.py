@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from ..agent import Agent
-from ..context import RequestContext
+from ..context import AbortSignal, Clock, RequestContext
 from ..data import Chunk, Json, Message
 from ..hooks import HOOKS
 from ..memory import Memory
@@ -28,6 +28,7 @@ CURRENT_RUN: ContextVar[str] = ContextVar("run", default="")
 NOT_ARGUMENTS = ("processor_id", "tripwire", "on_abort")
 TOKENS = ("state", "message_list", "request_context", "abort_signal", "writer", "error")
 NONE_IS_A_VALUE = ("result",)
+LIMITS = {"maxSteps": "max_steps", "maxRetries": "max_retries"}
 NAMES = {hook.wire: name for name, hook in HOOKS.items()}
 ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
 
@@ -71,7 +72,8 @@ class Session:
                 **{snake(name): self.array(spec[name]) for name in ARRAYS if name in spec},
                 max_processor_retries=spec.get("maxProcessorRetries"),
                 memory=Memory(self.store, **options) if memory is not None else None,
-                **({"max_steps": spec["maxSteps"]} if "maxSteps" in spec else {}),
+                clock=NoPauses(),
+                **{own: spec[wire] for wire, own in LIMITS.items() if wire in spec},
             )
         return self._agent
 
@@ -183,6 +185,13 @@ class Session:
         return Tool(spec["name"], own, spec.get("description", ""), parameters)
 
 
+class NoPauses(Clock):
+    """A clock on which no time passes between the retries of a model call."""
+
+    def sleep(self, seconds: float, signal: AbortSignal | None = None) -> None:
+        return None
+
+
 class WireModel:
     """A model whose answers the runner gives."""
 
@@ -208,7 +217,7 @@ class WireModel:
             if pulled:
                 yield from self._pulled(call)
             else:
-                yield from (session.objects.decode(part, {}) for part in answer["parts"])
+                yield from map(self._part, answer["parts"])
         except GeneratorExit:  # RTY-28: what is left of the answer is not wanted any more
             if pulled and not (signal is not None and signal.aborted):
                 stop()
@@ -237,7 +246,14 @@ class WireModel:
                 return
             if "error" in answer:
                 raise self._session.objects.make_error(answer["error"])
-            yield self._session.objects.decode(answer["part"], {})
+            yield self._part(answer["part"])
+
+    def _part(self, part: Json) -> Chunk:
+        """A part as a provider gives it: an error in it is an exception."""
+        made: Chunk = self._session.objects.decode(part, {})
+        if made["type"] == "error" and isinstance(made["payload"].get("error"), dict):
+            made["payload"]["error"] = self._session.objects.make_error(made["payload"]["error"])
+        return made
 
 
 class WatchedStorage:

@@ -39,7 +39,7 @@ def called(model: Model, request: ModelRequest, retries: int, clock: Clock) -> G
 
 
 def followed(first: Chunk | None, stream: Iterator[Chunk], request: ModelRequest) -> Generator[Chunk, None, None]:
-    """The chunks from the first on; the end of the attempt, whichever it is, closes the provider's stream (RES-14)."""
+    """The chunks from the first on; the end of the attempt, whichever it is, closes the provider's stream."""
     try:
         if first is not None:
             yield first

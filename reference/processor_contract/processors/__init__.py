@@ -1,0 +1,7 @@
+"""The built-in processors. Nothing flows in; `from processor_contract.processors import PrefillErrorHandler`."""
+
+from __future__ import annotations
+
+from .prefill_error_handler import PrefillErrorHandler
+
+__all__ = ["PrefillErrorHandler"]
