@@ -340,7 +340,7 @@ def test_the_error_hook_returns_a_retry_or_nothing(returned: Any) -> None:
         ScriptedModel([APICallError("down")]), error_processors=[processor(process_api_error=lambda args: returned)]
     )
 
-    with pytest.raises(HookFailed, match=r"failed in processAPIError: returned a value .*\[ERR-3\]"):
+    with pytest.raises(HookFailed, match=r"failed in processAPIError: returned a value .*\[ERR-16\]"):
         agent.generate("hi")
 
 

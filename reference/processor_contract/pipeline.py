@@ -43,8 +43,8 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
         "processor_id": processor.id,
         "request_context": run.request_context,
         "tracing_context": run.tracing_context,
-        "tripwire": None,
-        "on_abort": run.silence,
+        "_tripwire": None,
+        "_tell": run.silence,
         "message_list": run.message_list,  # STA-14: the run's own
         "state": run.state_of(processor.id),  # STA-4, STA-5, STA-15: the same object in every hook
         "stream_parts": run.stream_parts,
@@ -53,6 +53,10 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
     wants_data = getattr(processor, "process_data_parts", False)
     changing = [(place, name) for place, name in enumerate(hook.fields) if name not in constants]
     return Link(hook, processor, method, wants_data, [constants.get(name) for name in hook.fields], changing)
+
+
+def nothing() -> None:
+    """Whom an abort tells that comes after its call."""
 
 
 def call(run: Run, name: str, slate: Slate) -> Slate:
@@ -69,7 +73,8 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
             returned = link.method(args)
         except Exception as error:
             raise ended(run, link, args, error) from error
-        if args.tripwire is not None or run.ending is not None or (run.signal.aborted and not run.committed):
+        args._tell = nothing  # an abort that is kept for later counts for nothing
+        if args._tripwire is not None or run.ending is not None or (run.signal.aborted and not run.committed):
             raise ended(run, link, args)
         try:
             if hook.returns(run, link, slate, returned):
@@ -81,7 +86,7 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
 
 def save(run: Run) -> None:
     """The runtime's own last act, when all that the others sent is with the client; from here on a cancellation comes
-    too late (RES-16, PER-2).
+    too late (RES-14, PER-2).
     """
     run.commit()
     for link in run.plan["process_output_result"]:
@@ -112,14 +117,15 @@ def arguments(run: Run, link: Link, slate: Slate) -> HookArgs:
 
 def ended(run: Run, link: Link, args: HookArgs, error: Exception | None = None) -> Exception:
     """What ends this chain: a cancellation, an abort, a verdict on data that was sent meanwhile, or an exception."""
+    args._tell = nothing
     if run.signal.aborted and not run.committed:
         return Cancelled(run.signal.reason)  # RES-12: what a hook comes to after the signal has fired is ignored
-    if args.tripwire is None and isinstance(error, TripWire):
-        args.tripwire = error
+    if args._tripwire is None and isinstance(error, TripWire):
+        args._tripwire = error
     if run.ending is not None:  # DAT-7, TRI-17: it happened while a chunk of this hook's writer was handled
         return run.ending
-    if args.tripwire is not None:  # TRI-2: final, whatever the hook did after it
-        return stopped(run, link, args.tripwire)
+    if args._tripwire is not None:  # TRI-2: final, whatever the hook did after it
+        return stopped(run, link, args._tripwire)
     assert error is not None  # nothing else ends a chain
     return run.end_with(HookFailed(link.processor.id, link.hook.wire, error))  # ERR-9, ERR-37: fails closed
 
@@ -221,5 +227,5 @@ def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: 
 
 
 def silenced(run: Run) -> bool:
-    """Whether nothing more may be sent: the run has ended, or an abort has decided that it will (TRI-2, ORD-25)."""
+    """Whether nothing more may be sent: the run has ended, or an abort has decided that it will (TRI-2, TRI-15)."""
     return run.ended or run.silent or run.signal.aborted or run.ending is not None

@@ -40,8 +40,8 @@ class HookArgs:
     retry_count: int
     request_context: RequestContext
     tracing_context: TracingContext
-    tripwire: TripWire | None  # set by the first abort of this call, which is final (TRI-2)
-    on_abort: Callable[[], None]  # tells the run at once, before anything else can happen in this call
+    _tripwire: TripWire | None  # set by the first abort of this call, which is final (TRI-2)
+    _tell: Callable[[], None]  # tells the run of it at once, before anything else can happen in this call
 
     def abort(self, reason: str | None = None, *, retry: bool | None = None, metadata: Json = None) -> NoReturn:
         """Ends the run with this verdict, or asks for another attempt at the step; final once called (TRI-1, TRI-2).
@@ -50,9 +50,9 @@ class HookArgs:
         """
         text = reason or f"Tripwire triggered by {self.processor_id}"  # TRI-4
         tripwire = TripWire(text, retry=retry, metadata=metadata, processor_id=self.processor_id)
-        if self.tripwire is None:
-            self.tripwire = tripwire
-            self.on_abort()
+        if self._tripwire is None:
+            self._tripwire = tripwire
+            self._tell()
         raise tripwire
 
 

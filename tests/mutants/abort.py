@@ -143,8 +143,8 @@ def undone(patch: Patch, when: Callable[[Link, Any], bool]) -> None:
 
     def around(method: Callable[[Any], Any], run: Run, link: Link, args: Any) -> Any:
         returned = method(args)
-        if args.tripwire is not None and when(link, returned):
-            args.tripwire, run.silent = None, False
+        if args._tripwire is not None and when(link, returned):
+            args._tripwire, run.silent = None, False
         return returned
 
     methods(patch, around)
@@ -190,7 +190,7 @@ def an_exception_beats_an_abort(patch: Patch) -> None:
         except TripWire:
             raise
         except Exception:
-            args.tripwire = None
+            args._tripwire = None
             raise
 
     methods(patch, around)
@@ -201,7 +201,7 @@ def the_last_abort_decides(patch: Patch) -> None:
     """Each abort of a call takes the place of the one before."""
 
     def abort(original: Any, own: HookArgs, *args: Any, **options: Any) -> None:
-        own.tripwire = None
+        own._tripwire = None
         original(own, *args, **options)
 
     patch.wrap(HookArgs, "abort", abort)
@@ -212,8 +212,8 @@ def an_abort_beats_a_retry(patch: Patch) -> None:
     """A later abort for good takes the place of an earlier one that asked for a retry: safety first."""
 
     def abort(original: Any, own: HookArgs, *args: Any, **options: Any) -> None:
-        if own.tripwire is not None and own.tripwire.retry and not options.get("retry"):
-            own.tripwire = None
+        if own._tripwire is not None and own._tripwire.retry and not options.get("retry"):
+            own._tripwire = None
         original(own, *args, **options)
 
     patch.wrap(HookArgs, "abort", abort)
@@ -233,7 +233,7 @@ def a_tripwire_by_hand_is_an_exception(patch: Patch) -> None:
         try:
             return method(args)
         except TripWire as tripwire:
-            if args.tripwire is None:
+            if args._tripwire is None:
                 raise ContractError(str(tripwire)) from tripwire
             raise
 

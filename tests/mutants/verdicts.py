@@ -289,7 +289,7 @@ def every_call_of_abort_is_a_violation(patch: Patch) -> None:
         try:
             original(own, *args, **options)
         except TripWire as tripwire:
-            if own.tripwire is not tripwire:
+            if own._tripwire is not tripwire:
                 pipeline.report(told[-1], tripwire)
             raise
 
@@ -307,7 +307,7 @@ def a_tripwire_by_hand_is_no_violation(patch: Patch) -> None:
         try:
             return method(args)
         except TripWire:
-            if args.tripwire is None:
+            if args._tripwire is None:
                 by_hand.append(args.processor_id)
             raise
 

@@ -229,8 +229,7 @@ serve({
   },
   'run/start'({ session, run, mode, input, reading, options = {} }) {
     const { agent, chain, remember } = sessions.get(session);
-    const open = { controller: new AbortController() };
-    runs.set(run, open);
+    const open = runs.set(run, { controller: new AbortController() }).get(run);
     if (options.signal === 'fired') open.controller.abort();
     const settings = callOptions(options, chain, remember, open.controller);
     async function start() {

@@ -25,7 +25,7 @@ from .values import Objects, camel, snake
 from .wire import Peer
 
 CURRENT_RUN: ContextVar[str] = ContextVar("run", default="")
-NOT_ARGUMENTS = ("processor_id", "tripwire", "on_abort")
+NOT_ARGUMENTS = ("processor_id", "_tripwire", "_tell")
 TOKENS = ("state", "message_list", "request_context", "abort_signal", "writer", "error")
 NONE_IS_A_VALUE = ("result",)
 LIMITS = {"maxSteps": "max_steps", "maxRetries": "max_retries"}
