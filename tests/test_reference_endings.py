@@ -166,3 +166,13 @@ def test_a_thousand_requests_that_end_badly_leave_nothing_behind(tmp_path: Path)
     assert open_files() <= files
     assert [number for number in range(REQUESTS) if store.read(f"t{number}", "r")] == []
     store.close()
+
+
+def test_an_exception_in_stop_when_ends_a_stream_too() -> None:
+    def broken(steps: Any) -> bool:
+        raise ValueError("broken")
+
+    agent = Agent(ScriptedModel(answer), tools=[Tool("lookup", lambda args: "found")])
+    stream = agent.stream("hi", stop_when=broken)
+
+    assert [chunk["type"] for chunk in stream][-2:] == ["step-finish", "error"]

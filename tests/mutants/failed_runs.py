@@ -286,3 +286,16 @@ def empty_text_is_no_text(patch: Patch) -> None:
 
     patch.wrap(Run, "accept_step", accept)
     patch.wrap(Run, "follow_response", follow)
+
+
+@mutant("ERR-31")
+def failed_run_has_no_steps(patch: Patch) -> None:
+    """A run that failed has come to nothing."""
+
+    def result(original: Any, run: Run) -> Any:
+        made = original(run)
+        if run.finish_reason == "error":
+            made.steps, made.text = [], ""
+        return made
+
+    patch.around(stream.result_of, result)
