@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from processor_contract import loop
-from processor_contract.data import Usage, add_usage, no_usage
+from processor_contract.data import add_usage
 from processor_contract.errors import AttemptRejected, RunEnded, TripWire
 from processor_contract.run import Attempt, Run
 from processor_contract.tools import Outcome
@@ -180,20 +180,16 @@ def rejected_answers_are_free(patch: Patch) -> None:
 
 
 @mutant("RTY-29")
-def an_accepted_step_pays_for_its_attempts(patch: Patch) -> None:
+def an_attempt_pays_for_those_before_it(patch: Patch) -> None:
     """The usage of a step is that of all attempts at it."""
-    spent: dict[str, Usage] = {}
 
-    def reject(original: Any, own: Run) -> None:
-        add_usage(spent.setdefault(own.id, no_usage()), dict(own.attempt.usage))
-        original(own)
+    def begin(original: Any, own: Run, number: int) -> Attempt:
+        spent = dict(own.attempt.usage) if own.retries else {}
+        attempt: Attempt = original(own, number)
+        add_usage(attempt.usage, spent)
+        return attempt
 
-    def accept(original: Any, own: Run) -> None:
-        add_usage(own.attempt.usage, dict(spent.pop(own.id, no_usage())))
-        original(own)
-
-    patch.wrap(Run, "reject_attempt", reject)
-    patch.wrap(Run, "accept_step", accept)
+    patch.wrap(Run, "begin_attempt", begin)
 
 
 @mutant("RTY-29")

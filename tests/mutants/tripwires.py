@@ -82,6 +82,17 @@ def a_tripwire_without_its_run(patch: Patch) -> None:
 
 
 @mutant("TRI-12")
+def a_tripwire_of_a_chunk_is_bare(patch: Patch) -> None:
+    """The chunk that takes the place of a refused one has its type and its payload."""
+
+    def around(ended_by: Callable[[], Chunks], run: Run, ended: RunEnded, hook: str) -> Chunks:
+        for chunk in ended_by():
+            yield {key: chunk[key] for key in ("type", "payload")} if hook == "processOutputStream" else chunk
+
+    ending(patch, around)
+
+
+@mutant("TRI-12")
 def a_tripwire_from_its_processor(patch: Patch) -> None:
     """A tripwire is from the processor that aborted."""
     chunk_payload(patch, lambda chunk: chunk.update({"from": "PROCESSOR"}))
