@@ -23,7 +23,7 @@ def processor(id: str = "p", *, data: bool = False, **hooks: Any) -> Processor:
 
 def inputs(*turns: Any, id: str = "p", **hooks: Any) -> Agent:
     """An agent with one input processor, whose model says these turns."""
-    return Agent(ScriptedModel(turns or ["hi"]), input_processors=[processor(id, **hooks)])
+    return Agent(ScriptedModel(turns or ["hi"]), input_processors=[processor(id, **hooks)] if hooks else [])
 
 
 def outputs(*turns: Any, id: str = "p", data: bool = False, **hooks: Any) -> Agent:

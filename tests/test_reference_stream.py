@@ -586,3 +586,25 @@ def test_a_chunk_edited_into_the_end_is_refused() -> None:
 
     with pytest.raises(HookFailed, match=r"returned a chunk of type 'finish' for one of type 'step-start'.*\[STR-4\]"):
         agent.generate("x")
+
+
+@pytest.mark.parametrize("signal", [None, AbortSignal()])
+def test_a_reader_who_comes_while_the_stream_is_closed_gets_its_end(signal: AbortSignal | None) -> None:
+    stream = Agent(Counting()).stream("x", abort_signal=signal)
+    read_until(stream, "text-delta")
+    before = stream._chunks
+    stream.close()
+    after, stream._chunks = stream._chunks, before
+
+    class Late:
+        """The lock, as the reader gets it who has looked for the chunks a moment ago."""
+
+        def __enter__(self) -> None:
+            stream._chunks = after
+
+        def __exit__(self, *ignored: Any) -> None:
+            pass
+
+    stream._pulling = Late()  # type: ignore[assignment]
+
+    assert kinds(stream) == ["abort"]

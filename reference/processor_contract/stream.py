@@ -72,7 +72,7 @@ class Stream:
 
     def __next__(self) -> Chunk:
         if self._run.caller_signal is None:
-            return self._pull(self._chunks)
+            return self._pull()
         if self._worker == threading.get_ident():
             raise ContractError(READ_WITHIN)
         return self._waited(self._pull)
@@ -86,15 +86,20 @@ class Stream:
         chunks = self._chunks
         try:
             return beside(self._run, lambda: pull(chunks))
+        except StopIteration:
+            if self._chunks is chunks:
+                raise
+            return pull(self._chunks)  # the stream was closed at this moment
         except Cancelled as cancelled:
             # Whoever is still at work keeps the old generator and holds the old lock.
             self._chunks, self._pulling = aborted(self._run, cancelled), threading.RLock()
             self._started = False  # the new one has not begun, and has nothing to be told
             return pull(self._chunks)
 
-    def _pull(self, chunks: Iterator[Chunk]) -> Chunk:
+    def _pull(self, chunks: Iterator[Chunk] | None = None) -> Chunk:
         run = self._run
         with self._pulling:
+            chunks = self._chunks if chunks is None else chunks
             if run.caller_signal is not None:
                 self._worker = threading.get_ident()
             try:
@@ -189,13 +194,12 @@ def beside(run: Run, work: Callable[[], Done]) -> Done:
         woken.set()
 
     thread = threading.Thread(target=contextvars.copy_context().run, args=(act,), name=f"run-{run.id}", daemon=True)
-    try:
-        thread.start()
-    except RuntimeError:  # no threads here
-        return work()
     take_off = run.signal.on_abort(lambda reason: woken.set())
     try:
+        thread.start()
         woken.wait()
+    except RuntimeError:  # no threads here
+        return work()
     except BaseException as interrupt:  # Ctrl-C, say
         if run.abandon():
             broken_off(run, interrupt)

@@ -1,0 +1,490 @@
+"""What hooks may return, hook by hook, and what is refused; settings that cannot work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from processor_contract import (
+    Agent,
+    APICallError,
+    HookFailed,
+    InvalidAgent,
+    InvalidMessage,
+    MessageList,
+    ScriptedModel,
+    Tool,
+)
+from reference_kit import CALL, hooked, ids, inputs, kinds, message, outputs, processor, texts
+
+MESSAGE_HOOKS = [
+    "process_input",
+    "process_input_step",
+    "process_output_step",
+    "process_tool_result",
+    "process_output_result",
+]
+INPUT_HOOKS = ("process_input", "process_input_step", "process_llm_request", "process_llm_response")
+
+
+def returning(hook: str, returned: Any, *turns: Any) -> Agent:
+    """An agent with one processor, whose hook returns this, or what this says of its arguments."""
+    answer = returned if callable(returned) else lambda args: returned
+    array = "input_processors" if hook in INPUT_HOOKS else "output_processors"
+    options: Any = {array: [processor(**hooked(hook, answer))]}
+    script: Any = turns or [CALL, "hi"]
+    return Agent(ScriptedModel(script), tools=[Tool("add", lambda args: 1)], **options)
+
+
+@pytest.mark.parametrize("hook", MESSAGE_HOOKS)
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        pytest.param(None, id="nothing"),
+        pytest.param(lambda args: args.messages, id="the same array"),
+        pytest.param(lambda args: list(args.messages), id="a copy of the array"),
+        pytest.param(lambda args: args.message_list, id="the same list"),
+        pytest.param({}, id="an empty object"),
+        pytest.param({"messages": None, "system_messages": None}, id="an object of nothing"),
+        pytest.param(lambda args: {"messages": args.messages}, id="an object with the same array"),
+        pytest.param(lambda args: args.messages.clear(), id="nothing, after emptying the array"),
+    ],
+)
+def test_what_changes_nothing(hook: str, harmless: Any) -> None:
+    assert returning(hook, harmless).generate("x").text == "hi"
+
+
+@pytest.mark.parametrize("hook", MESSAGE_HOOKS)
+@pytest.mark.parametrize(
+    ("wrong", "rule"),
+    [
+        pytest.param("text", "MSG-4", id="text"),
+        pytest.param(5, "MSG-4", id="number"),
+        pytest.param(True, "MSG-4", id="truth"),
+        pytest.param((), "MSG-4", id="tuple"),
+        pytest.param({"odd": 1}, "MSG-4", id="unknown key"),
+        pytest.param({"messages": "text"}, "MSG-4", id="messages that are text"),
+        pytest.param({"system_messages": "Be nice."}, "MSG-4", id="system messages that are text"),
+        pytest.param({"system_messages": [5]}, "MSG-7", id="a system message that is a number"),
+        pytest.param(MessageList(), "MSG-12", id="a list of its own"),
+        pytest.param(["text"], "MSG-7", id="an array of texts"),
+        pytest.param([message("a", "1"), message("a", "2")], "MSG-5", id="an id twice"),
+        pytest.param([{"role": "user", "content": "text"}], "MSG-7", id="content that is text"),
+    ],
+)
+def test_what_no_message_hook_may_return(hook: str, wrong: Any, rule: str) -> None:
+    with pytest.raises(HookFailed, match="processor 'p' failed in") as raised:
+        returning(hook, wrong).generate("x")
+
+    assert raised.value.rule == rule
+
+
+@pytest.mark.parametrize("hook", ["process_output_step", "process_tool_result"])
+@pytest.mark.parametrize("empty", [[], {"messages": []}])
+def test_an_empty_array_changes_nothing_after_the_answer(hook: str, empty: Any) -> None:
+    assert returning(hook, empty).generate("x").text == "hi"
+
+
+@pytest.mark.parametrize("empty", [[], {"messages": []}])
+def test_an_empty_array_removes_the_response_at_the_end(empty: Any) -> None:
+    result = returning("process_output_result", empty, "hi").generate("x")
+
+    assert (result.text, result.messages) == ("", [])
+
+
+def test_what_a_hook_added_to_the_list_stays_when_it_returns_the_messages_it_got() -> None:
+    seen: list[Any] = []
+
+    def hook(args: Any) -> Any:
+        args.message_list.add([message("added", "by the way")], "context")
+        return args.messages
+
+    agent = Agent(
+        ScriptedModel(["hi"]),
+        input_processors=[
+            processor(process_input=hook),
+            processor("q", process_input=lambda args: seen.extend(args.messages)),
+        ],
+    )
+    agent.generate(message("u", "hello"))
+
+    assert ids(seen) == ["u", "added"]
+
+
+# -- processInputStep --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        {"model": None},
+        {"tools": None},
+        {"active_tools": None},
+        {"messages": None, "message_list": None},
+        {"tool_choice": None},
+    ],
+)
+def test_an_override_of_nothing_changes_nothing(harmless: Any) -> None:
+    assert returning("process_input_step", harmless).generate("x").text == "hi"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "rule"),
+    [
+        ({"tools": ["add"]}, "CFG-6"),
+        ({"tools": {"add": "add"}}, "CFG-6"),
+        ({"active_tools": "add"}, "CFG-6"),
+        ({"active_tools": 5}, "CFG-6"),
+        ({"model": "unknown"}, "CFG-7"),
+        ({"model": 5}, "CFG-7"),
+        ({"odd": 1}, "MSG-4"),
+    ],
+)
+def test_an_override_that_cannot_be_is_refused(wrong: Any, rule: str) -> None:
+    with pytest.raises(HookFailed, match="processor 'p' failed in processInputStep") as raised:
+        returning("process_input_step", wrong).generate("x")
+
+    assert raised.value.rule == rule
+
+
+def test_messages_and_the_list_together_are_refused() -> None:
+    agent = returning("process_input_step", lambda args: {"messages": [], "message_list": args.message_list})
+
+    with pytest.raises(HookFailed, match=r"returned both messages and message_list.*\[MSG-4\]"):
+        agent.generate("x")
+
+
+@pytest.mark.parametrize("active", [["add"], ("add",), {"add"}, frozenset({"add"})])
+def test_active_tools_may_be_any_collection(active: Any) -> None:
+    model = ScriptedModel(["hi"])
+    Agent(
+        model,
+        tools=[Tool("add"), Tool("other")],
+        input_processors=[processor(process_input_step=lambda args: {"active_tools": active})],
+    ).generate("x")
+
+    assert [tool["name"] for tool in model.requests[0].tools] == ["add"]
+
+
+def test_overrides_add_up_and_end_with_their_step() -> None:
+    model = ScriptedModel([CALL, "hi"])
+
+    def first(args: Any) -> Any:
+        return {"tool_choice": "required"} if args.step_number == 0 else None
+
+    def second(args: Any) -> Any:
+        return {"model_settings": {"choice": args.tool_choice}}
+
+    agent = Agent(
+        model,
+        tools=[Tool("add", lambda args: 1)],
+        input_processors=[processor("a", process_input_step=first), processor("b", process_input_step=second)],
+    )
+    agent.generate("x")
+
+    assert [(one.tool_choice, one.settings) for one in model.requests] == [
+        ("required", {"choice": "required"}),
+        (None, {"choice": None}),
+    ]
+
+
+# -- processLLMRequest -------------------------------------------------------------------------------------------------
+
+SAID = [{"type": "text-delta", "payload": {"text": "cached"}}, {"type": "finish", "payload": {"finishReason": "stop"}}]
+
+
+@pytest.mark.parametrize(
+    "harmless", [None, {}, {"prompt": None}, {"response": None}, lambda args: {"prompt": args.prompt}]
+)
+def test_a_request_hook_that_changes_nothing(harmless: Any) -> None:
+    assert returning("process_llm_request", harmless, "hi").generate("x").text == "hi"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "rule"),
+    [
+        ("text", "LLM-2"),
+        ([], "LLM-2"),
+        ({"odd": 1}, "MSG-4"),
+        ({"prompt": "text"}, "LLM-2"),
+        ({"prompt": ["text"]}, "LLM-2"),
+        ({"prompt": []}, "LLM-3"),
+        ({"response": "text"}, "LLM-4"),
+        ({"response": {}}, "LLM-4"),
+        ({"response": {"chunks": "text"}}, "LLM-4"),
+        ({"response": {"chunks": ["text"]}}, "LLM-4"),
+        ({"response": {"chunks": [{"type": "text-delta"}]}}, "LLM-4"),
+        ({"response": {"chunks": [{"type": "text-delta", "payload": {"text": 5}}]}}, "LLM-4"),
+    ],
+)
+def test_what_no_request_hook_may_return(wrong: Any, rule: str) -> None:
+    with pytest.raises(HookFailed, match="processor 'p' failed in processLLMRequest") as raised:
+        returning("process_llm_request", wrong, "hi").generate("x")
+
+    assert raised.value.rule == rule
+
+
+def test_a_response_is_replayed_without_a_call() -> None:
+    model = ScriptedModel(["never"])
+    agent = Agent(model, input_processors=[processor(process_llm_request=lambda args: {"response": {"chunks": SAID}})])
+
+    assert (agent.generate("x").text, model.requests) == ("cached", [])
+
+
+def test_a_replayed_response_is_a_copy() -> None:
+    def spoil(args: Any) -> Any:
+        if args.part["type"] == "text-delta":
+            args.part["payload"]["text"] = "spoiled"
+        return args.part
+
+    agent = Agent(
+        ScriptedModel([]),
+        input_processors=[processor(process_llm_request=lambda args: {"response": {"chunks": SAID}})],
+        output_processors=[processor("q", process_output_stream=spoil)],
+    )
+    agent.generate("x")
+
+    assert SAID[0] == {"type": "text-delta", "payload": {"text": "cached"}}
+
+
+def test_the_first_response_wins_and_the_later_hooks_still_run() -> None:
+    seen: list[str] = []
+
+    def second(args: Any) -> Any:
+        seen.append("second")
+        return {"response": {"chunks": [{"type": "text-delta", "payload": {"text": "second"}}]}}
+
+    agent = Agent(
+        ScriptedModel([]),
+        input_processors=[
+            processor("a", process_llm_request=lambda args: {"response": {"chunks": SAID}}),
+            processor("b", process_llm_request=second),
+        ],
+    )
+
+    assert (agent.generate("x").text, seen) == ("cached", ["second"])
+
+
+def test_a_replay_uses_nothing() -> None:
+    agent = inputs(process_llm_request=lambda args: {"response": {"chunks": SAID}})
+
+    assert agent.generate("x").usage == {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
+
+
+@pytest.mark.parametrize("anything", [None, 5, "text", [], {"odd": 1}])
+def test_what_a_response_hook_returns_is_ignored(anything: Any) -> None:
+    assert returning("process_llm_response", anything, "hi").generate("x").text == "hi"
+
+
+# -- processOutputStream -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["text", 5, [], {}, {"type": None}, {"type": "text-delta"}, {"type": "text-delta", "payload": {}}, {"payload": {}}],
+)
+def test_what_is_no_chunk_is_refused(wrong: Any) -> None:
+    with pytest.raises(HookFailed, match=r"processor 'p' failed in processOutputStream: .*\[STR-2\]"):
+        returning("process_output_stream", wrong, "hi").generate("x")
+
+
+@pytest.mark.parametrize("kind", ["start", "step-start", "step-finish", "finish", "error", "tripwire", "abort"])
+def test_a_control_chunk_cannot_be_made_up(kind: str) -> None:
+    agent = outputs(
+        "hi",
+        process_output_stream=lambda args: (
+            {"type": kind, "payload": {}} if args.part["type"] == "text-delta" else args.part
+        ),
+    )
+
+    with pytest.raises(HookFailed, match=rf"returned a chunk of type '{kind}' for one of type 'text-delta'.*\[STR-4\]"):
+        agent.generate("x")
+
+
+def test_a_control_chunk_may_be_replaced_by_one_of_its_type() -> None:
+    stream = outputs(
+        "hi",
+        process_output_stream=lambda args: (
+            {**args.part, "payload": {"mine": 1}} if args.part["type"] == "step-start" else args.part
+        ),
+    ).stream("x")
+
+    assert next(chunk["payload"] for chunk in stream if chunk["type"] == "step-start") == {"mine": 1}
+
+
+def test_dropped_chunks_reach_neither_the_next_nor_the_client() -> None:
+    seen: list[str] = []
+
+    def look(args: Any) -> Any:
+        seen.append(args.part["type"])
+        return args.part
+
+    agent = Agent(
+        ScriptedModel(["hi"]),
+        output_processors=[
+            processor("a", process_output_stream=lambda args: None if args.part["type"] == "text-delta" else args.part),
+            processor("b", process_output_stream=look),
+        ],
+    )
+    got = kinds(agent.stream("x"))
+
+    assert ("text-delta" in seen, "text-delta" in got) == (False, False)
+
+
+def test_everything_may_be_dropped() -> None:
+    stream = outputs("hi", process_output_stream=lambda args: None).stream("x")
+
+    assert (kinds(stream), stream.result().text) == (["start", "finish"], "")
+
+
+def test_dropping_the_models_finish_changes_nothing() -> None:
+    result = outputs(
+        "hi", process_output_stream=lambda args: None if args.part["type"] == "finish" else args.part
+    ).generate("x")
+
+    assert (result.finish_reason, result.usage["totalTokens"]) == ("stop", 2)
+
+
+def test_dropping_an_error_does_not_undo_it() -> None:
+    agent = outputs(APICallError("down"), process_output_stream=lambda args: None)
+
+    with pytest.raises(APICallError, match="down"):
+        agent.generate("x")
+
+
+def test_the_parts_of_the_stream_are_as_they_came() -> None:
+    seen: list[Any] = []
+
+    def spoil(args: Any) -> Any:
+        if args.part["type"] == "text-delta":
+            args.part["payload"]["text"] = "spoiled"
+        seen[:] = [part["payload"]["text"] for part in args.stream_parts if part["type"] == "text-delta"]
+        return args.part
+
+    outputs(["a", "b"], process_output_stream=spoil).generate("x")
+
+    assert seen == ["a", "b"]
+
+
+# -- processOutputStep and processOutputResult -------------------------------------------------------------------------
+
+
+def test_a_later_processor_sees_the_text_as_the_one_before_left_it() -> None:
+    seen: list[str] = []
+    agent = Agent(
+        ScriptedModel(["secret"]),
+        output_processors=[
+            processor(
+                "a", process_output_step=lambda args: args.messages[-1]["content"]["parts"][0].update(text="***")
+            ),
+            processor("b", process_output_step=lambda args: seen.append(args.text)),
+        ],
+    )
+
+    assert (agent.generate("x").text, seen) == ("***", ["***"])
+
+
+def test_a_response_replaced_under_another_id_is_the_step() -> None:
+    seen: list[str] = []
+    agent = Agent(
+        ScriptedModel(["secret"]),
+        output_processors=[
+            processor(
+                "a", process_output_step=lambda args: [*args.messages[:-1], message("new", "***", role="assistant")]
+            ),
+            processor("b", process_output_step=lambda args: seen.append(args.text)),
+        ],
+    )
+    result = agent.generate("x")
+
+    assert (seen, result.text, ids(result.messages), result.steps[0]["text"]) == (["***"], "***", ["new"], "***")
+
+
+def test_text_added_at_the_end_counts_to_the_last_step() -> None:
+    agent = Agent(
+        ScriptedModel([{"text": "first. ", **CALL}, "second. "]),
+        tools=[Tool("add", lambda args: 1)],
+        output_processors=[
+            processor(process_output_result=lambda args: [*args.messages, message(None, "third.", role="assistant")])
+        ],
+    )
+    result = agent.generate("x")
+
+    assert ([step["text"] for step in result.steps], result.text) == (
+        ["first. ", "second. third."],
+        "first. second. third.",
+    )
+
+
+def test_each_step_keeps_its_text_when_another_is_removed() -> None:
+    def separate(args: Any) -> None:
+        if args.step_number == 1:
+            args.message_list.add("go on", "input")
+
+    agent = Agent(
+        ScriptedModel([{"text": "first", **CALL}, "second"]),
+        tools=[Tool("add", lambda args: 1)],
+        input_processors=[processor("q", process_input_step=separate)],
+        output_processors=[processor(process_output_result=lambda args: args.messages[1:])],
+    )
+    result = agent.generate("x")
+
+    assert ([step["text"] for step in result.steps], texts(result.messages)) == (["", "second"], ["assistant: second"])
+
+
+def test_a_users_message_among_the_response_is_no_answer() -> None:
+    agent = outputs("hi", process_output_step=lambda args: [*args.messages, message("u", "a question")])
+    result = agent.generate("x")
+
+    assert (result.text, ids(result.messages)[-1]) == ("hi", "u")
+
+
+def test_a_step_whose_message_a_processor_removed_while_it_streamed_says_the_rest() -> None:
+    def hook(args: Any) -> Any:
+        if args.part["type"] == "text-delta" and args.part["payload"]["text"] == "b":
+            args.message_list.remove_by_ids(ids(args.message_list.get.response.db()))
+        return args.part
+
+    assert outputs(["a", "b", "c"], process_output_stream=hook).generate("x").text == "bc"
+
+
+# -- what cannot work --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("options", [{"max_steps": 0}, {"max_steps": -1}, {"max_steps": 1.5}, {"max_steps": True}])
+def test_a_step_limit_that_is_none_is_refused(options: Any) -> None:
+    with pytest.raises(InvalidAgent, match=r"max_steps is .*use a whole number from 1 \[CFG-8\]"):
+        Agent(ScriptedModel([]), **options)
+    with pytest.raises(InvalidAgent, match=r"max_steps is .*use a whole number from 1 \[CFG-8\]"):
+        Agent(ScriptedModel([])).generate("x", **options)
+
+
+@pytest.mark.parametrize("id", ["message-history", "prepare-step"])
+@pytest.mark.parametrize("array", ["input_processors", "output_processors", "error_processors"])
+def test_the_runtimes_ids_are_refused(id: str, array: str) -> None:
+    one = processor(id, process_input=print, process_output_step=print, process_api_error=print)
+    with pytest.raises(InvalidAgent, match=r"is the runtime's own; choose another \[CFG-3\]"):
+        Agent(ScriptedModel([]), **hooked(array, [one]))
+
+
+@pytest.mark.parametrize("id", ["message-history", "prepare-step"])
+def test_the_runtimes_ids_are_refused_from_a_function(id: str) -> None:
+    agent = Agent(ScriptedModel([]), input_processors=lambda context: [processor(id, process_input=print)])
+
+    with pytest.raises(InvalidAgent, match=r"is the runtime's own; choose another \[CFG-3\]"):
+        agent.generate("x")
+
+
+@pytest.mark.parametrize("input", [None, 5, [5], {"role": "user"}, [{"role": "user", "content": "text"}]])
+def test_an_input_that_is_none_is_refused(input: Any) -> None:
+    with pytest.raises(InvalidMessage, match=r"\[MSG-7\]"):
+        Agent(ScriptedModel([])).generate(input)
+
+
+@pytest.mark.parametrize("turns", [1, 2, 3])
+def test_the_step_limit_ends_a_run_in_order(turns: int) -> None:
+    model = ScriptedModel([CALL], repeat=True)
+    result = Agent(model, tools=[Tool("add", lambda args: 1)]).generate("x", max_steps=turns)
+
+    assert (len(model.requests), len(result.steps), result.finish_reason) == (turns, turns, "tool-calls")
