@@ -60,6 +60,19 @@ def unset_means_three(patch: Patch) -> None:
     budget(patch, lambda own, options, settings: 3 if settings.max_retries is None else settings.max_retries)
 
 
+@mutant("RTY-3")
+def unset_means_one_before_the_answer_is_complete(patch: Patch) -> None:
+    """A step that has not been answered yet can be tried once more without being asked."""
+    early = ("processInputStep", "processLLMRequest", "processOutputStream", "processLLMResponse", "processToolResult")
+
+    def judged(original: Any, run: Run, link: Link, tripwire: TripWire) -> RunEnded:
+        ended: RunEnded = original(run, link, tripwire)
+        unset = run.settings.max_retries is None and not run.retries
+        return AttemptRejected(tripwire) if unset and tripwire.retry and link.hook.wire in early else ended
+
+    patch.around(pipeline.verdict, judged)
+
+
 @mutant("RTY-12")
 def error_processors_bring_no_retries(patch: Patch) -> None:
     """Unset means none, whatever processors there are."""
