@@ -87,7 +87,7 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) ->
 
 
 def aborted(run: Run, cancelled: Cancelled) -> Chunks:
-    """The end of a cancelled run, from now on: one `abort` chunk (RES-4, RES-6), and no tripwire (TRI-6)."""
+    """The end of a cancelled run, from now on: one `abort` chunk and no tripwire (RES-6, TRI-6)."""
     run.ended = True
     run.error = cancelled
     run.finish_reason = "aborted"

@@ -187,6 +187,18 @@ def hooks_always_have_a_signal(patch: Patch) -> None:
     hook_signals(patch, lambda run, place: run.caller_signal or run.signal)
 
 
+@mutant("RES-11")
+def signal_for_the_model_hooks_only(patch: Patch) -> None:
+    """A call that has failed needs no signal."""
+
+    def plan(original: Any, run: Run) -> None:
+        original(run)
+        for link in run.plan["process_api_error"]:
+            link.constant[link.hook.fields.index("abort_signal")] = None
+
+    patch.around(pipeline.plan, plan)
+
+
 @mutant("RES-12")
 def everything_is_awaited(patch: Patch) -> None:
     """A cancellation takes effect when what is running has ended."""
