@@ -488,3 +488,81 @@ def test_the_step_limit_ends_a_run_in_order(turns: int) -> None:
     result = Agent(model, tools=[Tool("add", lambda args: 1)]).generate("x", max_steps=turns)
 
     assert (len(model.requests), len(result.steps), result.finish_reason) == (turns, turns, "tool-calls")
+
+
+# -- the provider's side -----------------------------------------------------------------------------------------------
+
+
+def test_a_control_chunk_cannot_come_out_of_a_cache() -> None:
+    chunks: list[Any] = [
+        {"type": kind, "payload": {}} for kind in ("start", "step-start", "step-finish", "tripwire", "abort")
+    ]
+    agent = inputs(process_llm_request=lambda args: {"response": {"chunks": [*chunks, *SAID]}})
+    stream = agent.stream("x")
+
+    assert (kinds(stream), stream.result().text) == (
+        ["start", "step-start", "text-delta", "step-finish", "finish"],
+        "cached",
+    )
+
+
+def test_data_may_come_from_a_provider() -> None:
+    data = {"type": "data-x", "data": {"n": 1}}
+    stream = Agent(ScriptedModel([{"chunks": [data, *SAID]}])).stream("x")
+
+    assert (data in list(stream), stream.result().messages[0]["content"]["parts"][0]) == (True, data)
+
+
+def test_a_providers_own_chunks_are_not_edited() -> None:
+    part = {"type": "text-delta", "payload": {"text": "mine"}}
+    result = {"type": "tool-result", "payload": {"toolCallId": "c", "toolName": "search", "result": "raw"}}
+
+    class Constant:
+        id = "constant/one"
+
+        def stream(self, request: Any) -> Any:
+            return [part, result, *SAID[1:]]
+
+    def spoil(args: Any) -> Any:
+        args.part["payload"]["text"] = args.part["payload"]["result"] = "spoiled"
+        return args.part
+
+    Agent(Constant(), output_processors=[processor(process_output_stream=spoil)]).generate("x")
+
+    assert (part["payload"], result["payload"]["result"]) == ({"text": "mine"}, "raw")  # type: ignore[index]
+
+
+def test_a_provider_that_edits_its_request_edits_nothing_else() -> None:
+    tool = Tool("add", lambda args: 1, parameters={"type": "object", "properties": {}})
+    settings = {"temperature": 0}
+
+    class Editing:
+        id = "editing/one"
+
+        def stream(self, request: Any) -> Any:
+            request.tools[0]["parameters"].clear()
+            request.settings.clear()
+            request.prompt.clear()
+            return SAID
+
+    hook = processor(process_input_step=lambda args: {"model_settings": settings})
+    Agent(Editing(), tools=[tool], input_processors=[hook]).generate("x")
+
+    assert (tool.parameters, settings) == ({"type": "object", "properties": {}}, {"temperature": 0})
+
+
+def test_an_array_of_parts_that_a_processor_empties_is_whole_for_the_others() -> None:
+    seen: list[int] = []
+
+    def empty(args: Any) -> Any:
+        args.stream_parts.clear()
+        return args.part
+
+    def count(args: Any) -> Any:
+        seen.append(len(args.stream_parts))
+        return args.part
+
+    one, other = processor("a", process_output_stream=empty), processor("b", process_output_stream=count)
+    Agent(ScriptedModel(["hi"]), output_processors=[one, other]).generate("x")
+
+    assert seen == [1, 2, 3, 4, 5, 6]

@@ -156,6 +156,67 @@ def test_a_block_that_cannot_be_stored_leaves_the_store_usable(tmp_path: Path) -
     assert read == ["c"]
 
 
+class Busy:
+    """A connection that is refused a few times before it gets through, as where several open a new file at once."""
+
+    def __init__(self, path: str, times: int, **options: Any) -> None:
+        self.real = sqlite3.Connection(path, **options)
+        self.times = times
+        self.closed = False
+
+    def execute(self, statement: str, *values: Any) -> Any:
+        if "journal_mode" in statement and self.times:
+            self.times -= 1
+            raise sqlite3.OperationalError("database is locked")
+        return self.real.execute(statement, *values)
+
+    def close(self) -> None:
+        self.closed = True
+        self.real.close()
+
+
+@pytest.mark.parametrize(("timeout", "opens"), [(5.0, True), (0.0, False)])
+def test_a_file_that_others_open_at_once_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, timeout: float, opens: bool
+) -> None:
+    made: list[Busy] = []
+
+    def connect(path: str, **options: Any) -> Busy:
+        made.append(Busy(path, 3, **options))
+        return made[0]
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    try:
+        SQLiteStorage(str(tmp_path / "store.db"), busy_timeout=timeout).close()
+        opened = True
+    except sqlite3.OperationalError:
+        opened = False
+
+    assert (opened, made[0].closed) == (opens, True)
+
+
+def test_a_file_that_is_no_database_is_refused_and_let_go(tmp_path: Path) -> None:
+    (tmp_path / "store.db").write_bytes(b"not a database at all" * 100)
+
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        SQLiteStorage(str(tmp_path / "store.db"))
+
+
+def test_a_block_is_refused_while_another_writes_for_too_long(tmp_path: Path) -> None:
+    storage = SQLiteStorage(str(tmp_path / "store.db"), busy_timeout=0.0)
+    other = sqlite3.connect(str(tmp_path / "store.db"), isolation_level=None)
+    other.execute("begin immediate")
+    with pytest.raises(sqlite3.OperationalError, match="locked"):
+        storage.append("t", "r", [message("a", "1")])
+    other.execute("rollback")
+    other.close()
+    storage.append("t", "r", [message("b", "2")])
+    read = ids(storage.read("t", "r"))
+    storage.close()
+
+    assert read == ["b"]
+
+
 WRITER = """
 import itertools, sys
 from processor_contract import SQLiteStorage

@@ -11,7 +11,7 @@ from contextlib import closing
 from itertools import chain
 from typing import Any
 
-from .data import Chunk, Json, ToolCallInfo, add_usage, clone, fault_of
+from .data import CONTROL_CHUNKS, Chunk, Json, ToolCallInfo, add_usage, clone, fault_of
 from .errors import (
     AttemptRejected,
     CallFailed,
@@ -172,8 +172,8 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
                 yield from SILENT[kind](run, attempt, part["payload"])
                 continue
             if kind == "tool-result":
-                settle_provider_result(run, part["payload"])  # ORD-35
-            send(run, run.chunk(kind, part["payload"]))
+                part = settled(run, part)  # ORD-35
+            send(run, run.chunk(kind, part["payload"]) if "payload" in part else clone(part))
             while run.outbox:
                 yield run.outbox.popleft()
     run.response.close_texts()
@@ -215,7 +215,12 @@ def nothing(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
     return iter(())
 
 
-SILENT = {"finish": finished, "error": failed_part, "response-metadata": nothing, "stream-start": nothing}
+SILENT = {
+    "finish": finished,
+    "error": failed_part,
+    # What is the runtime's to say cannot come from a provider, or out of a cache (STR-4).
+    **dict.fromkeys(("response-metadata", "stream-start", *CONTROL_CHUNKS - {"finish", "error"}), nothing),
+}
 
 
 def examine(run: Run, attempt: Attempt) -> None:
@@ -285,6 +290,13 @@ def examine_result(run: Run, info: dict[str, Any], result: Json, provider_execut
             return invocation.get("result")
         invocation.update(state="result", result=result)
     return result
+
+
+def settled(run: Run, part: Chunk) -> Chunk:
+    """A provider's tool result as the processors left it; the provider keeps its own."""
+    payload = {**part["payload"]}
+    settle_provider_result(run, payload)
+    return {**part, "payload": payload}
 
 
 def settle_provider_result(run: Run, payload: dict[str, Any]) -> None:

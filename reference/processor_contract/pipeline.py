@@ -39,6 +39,7 @@ def plan(run: Run) -> None:
 
 def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], Any]) -> Link:
     """One place of a chain, with everything that stays the same in all its calls of this request."""
+    parts: list[Chunk] = []
     constants = {
         "processor_id": processor.id,
         "request_context": run.request_context,
@@ -47,12 +48,12 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
         "_tell": run.silence,
         "message_list": run.message_list,  # STA-14: the run's own
         "state": run.state_of(processor.id),  # STA-4, STA-5, STA-15: the same object in every hook
-        "stream_parts": run.stream_parts,
+        "stream_parts": parts,
         "abort_signal": run.caller_signal,
     }
     wants_data = getattr(processor, "process_data_parts", False)
     changing = [(place, name) for place, name in enumerate(hook.fields) if name not in constants]
-    return Link(hook, processor, method, wants_data, [constants.get(name) for name in hook.fields], changing)
+    return Link(hook, processor, method, wants_data, [constants.get(name) for name in hook.fields], changing, parts)
 
 
 def nothing() -> None:
@@ -175,8 +176,10 @@ def through_stream(run: Run, chunk: Chunk, writer: Writer | None = None) -> Chun
     if not run.plan["process_output_stream"]:
         run.check_cancelled()
         return chunk
-    run.stream_parts.append(clone(chunk))  # STR-6: copies, as they were before the chain
-    slate: Slate = {"part": chunk, "writer": writer or run.writer}
+    run.stream_parts.append(chunk)  # STR-6: as it was before the chain, which gets a copy to edit
+    for link in run.plan["process_output_stream"]:
+        link.parts.append(chunk)  # an array for each processor: what one takes out is there for the others
+    slate: Slate = {"part": clone(chunk), "writer": writer or run.writer}
     passed: Chunk | None = call(run, "process_output_stream", slate)["part"]
     fault = None if passed is None else fault_of(passed)
     if fault is not None and run.called is not None:  # edited in place into something that is no chunk

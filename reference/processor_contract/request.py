@@ -38,10 +38,10 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     return ModelRequest(
         prompt=clone(prompt) if run.plan["process_llm_request"] else prompt,  # a processor may have kept its own
         tools=[tool.described() for tool in attempt.offered.values()],
-        tool_choice=chosen["tool_choice"],
-        settings=chosen["model_settings"],
-        provider_options=chosen["provider_options"],
-        structured_output=chosen["structured_output"],
+        tool_choice=clone(chosen["tool_choice"]),  # copies: a processor may have returned an object of its own
+        settings=clone(chosen["model_settings"]),
+        provider_options=clone(chosen["provider_options"]),
+        structured_output=clone(chosen["structured_output"]),
         abort_signal=run.signal,
     )
 

@@ -73,6 +73,7 @@ class Link:
     wants_data: bool
     constant: list[Any]  # the arguments in the order of their class, those that never change filled in
     changing: list[tuple[int, str]]  # where the others go, by name
+    parts: list[Chunk]  # what processOutputStream gets as stream_parts
     last_act: bool = False  # the runtime's own save
     seen: list[Message] = field(default_factory=list)  # the messages it was given last
 

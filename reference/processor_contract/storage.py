@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import threading
+import time
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -72,9 +73,24 @@ class SQLiteStorage:
     def __init__(self, path: str, *, busy_timeout: float = 30.0) -> None:
         self._lock = threading.Lock()
         self._connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, check_same_thread=False)
-        self._connection.execute("pragma journal_mode = wal")
-        self._connection.execute("pragma synchronous = full")
-        self._connection.execute(TABLE)
+        try:
+            self._set_up(time.monotonic() + busy_timeout)
+        except BaseException:
+            self._connection.close()
+            raise
+
+    def _set_up(self, deadline: float) -> None:
+        """The file's mode and table; SQLite's own waiting does not cover several that open a new file at once."""
+        while True:
+            try:
+                self._connection.execute("pragma journal_mode = wal")
+                self._connection.execute("pragma synchronous = full")
+                self._connection.execute(TABLE)
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.01)
 
     def read(self, thread: str, resource: str, limit: int | None = None) -> list[Message]:
         with self._lock:
@@ -84,12 +100,13 @@ class SQLiteStorage:
     def append(self, thread: str, resource: str, messages: Sequence[Message]) -> None:
         rows = [(thread, resource, message["id"], json.dumps(message)) for message in messages]
         with self._lock:
-            self._connection.execute("begin immediate")
             try:
+                self._connection.execute("begin immediate")
                 self._connection.executemany(PUT, rows)
                 self._connection.execute("commit")
             except BaseException:
-                self._connection.execute("rollback")
+                if self._connection.in_transaction:
+                    self._connection.execute("rollback")
                 raise
 
     def close(self) -> None:

@@ -53,7 +53,7 @@ class Tool:
 
     def described(self) -> dict[str, Any]:
         """The tool as a provider is told of it."""
-        return {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {"name": self.name, "description": self.description, "parameters": clone(self.parameters)}
 
 
 @dataclass(slots=True)
