@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .notes import Notes
 
 START_PATIENCE = 3  # times the timeout: a runtime that has to load itself may take longer than to answer
-GRACE = 5.0  # PROTOCOL.md section 5: after `shutdown` an adapter ends within five seconds
+GRACE = 5.0  # PROTOCOL.md section 6: after `shutdown` an adapter ends within five seconds
 
 
 @dataclass(frozen=True, slots=True)
