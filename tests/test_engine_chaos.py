@@ -36,10 +36,11 @@ AT_START = {
     "speaks-protocol-two": ("breach", "it speaks protocol 2, this runner speaks 1"),
     "refuses-protocol-one": ("breach", "answered initialize with an error: ValueError: I speak protocols 2 and 3"),
     "invents-a-capability": ("breach", "it declares what is no capability of the protocol: telepathy"),
+    "is-an-echo": ("breach", "the adapter sent our own request 'initialize' back"),
     "forgets-its-name": ("breach", "the answer to initialize: 'implementation' is missing"),
 }
 IN_RUN = {
-    "hangs-in-run": ("hung", "no answer to run/start within 1 s; the last line it wrote: "),
+    "hangs-in-run": ("hung", "no answer to run/start within 1 s; nothing came since it was sent our run/start (r3) ("),
     "dies-in-run": ("died", "ended with exit code 1 while run/start was unanswered"),
     "is-killed-in-run": ("died", "was ended by SIGKILL while run/start was unanswered"),
     "dies-in-a-line": ("died", """in the middle of a line: '{"jsonrpc": "2.0", "method": "stream/ch'"""),
@@ -57,7 +58,7 @@ IN_RUN = {
     "answers-with-an-error": ("breach", "answered run/start with an error: KeyError: 'what is a run?'"),
     "answers-with-nothing": ("breach", "the answer to run/start: 'outcome' or 'opened' is missing"),
     "uses-a-handle-twice": ("breach", "the handle 'same' is used twice"),
-    "invents-a-method": ("breach", "'hook/skip' is no request of the protocol"),
+    "invents-a-method": ("breach", "the adapter sent the request 'hook/skip', which is none that it may send"),
     "invents-a-run": ("breach", "model/next names the run 'another', which was never started"),
     "invents-a-hook": ("breach", "calls processAPIError of processor 'counter', which has no such hook"),
     "invents-a-tool": ("breach", "calls the tool 'hammer', which the agent does not have"),
@@ -67,10 +68,13 @@ IN_RUN = {
     "answers-neither": ("breach", "answered run/start with neither result nor error"),
     "counts-its-requests": ("breach", "the id 7 is not a text"),
     "leaves-out-tokens": ("breach", "tool/call params: 'tokens' is missing"),
+    "holds-an-answer": ("hung", "; nothing came since it was sent the answer to model/call (a1) ("),
+    "says-a-last-word": ("hung", """; the last line it wrote: '{"jsonrpc": "2.0", "method": "stream/chunk"""),
     "stops-reading": ("hung", "no answer to run/start within 1 s"),
     "never-ends": ("hung", "does not come to an end: 200 model calls"),
 }
-SILENT = {"hangs-in-run", "stops-reading", "dies-before-its-child"}  # found out by their silence
+# Found out by their silence.
+SILENT = {"hangs-in-run", "holds-an-answer", "says-a-last-word", "stops-reading", "dies-before-its-child"}
 
 
 def program(name: str, *arguments: str, **options: Any) -> Adapter:

@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from processor_conformance import cli, commands, coverage, schema
+from processor_conformance import cli, commands, coverage, schema, supervisor
 from processor_conformance.exits import Exit
 from processor_conformance.words import Json
 
@@ -119,6 +119,19 @@ def test_lf_plays_what_failed_last_time(broken: Path, tmp_path: Path) -> None:
     assert {result["item"] for result in results} == {"ORD-9-backwards[generate]", "ORD-9-backwards[stream]"}
 
 
+def test_lf_without_a_failure_to_remember_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(folder, "--lf")
+    assert capsys.readouterr().err == (
+        "--lf: no failure of these is remembered of this implementation; all are played\n"
+    )
+
+
+def test_lf_with_a_failure_to_remember_says_nothing(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(broken)
+    run(broken, "--lf")
+    assert capsys.readouterr().err == ""
+
+
 def test_an_unknown_name_is_an_error_and_the_nearest_are_named(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,6 +179,32 @@ def test_a_fault_is_a_verdict_and_the_run_goes_on(folder: Path, tmp_path: Path, 
     assert run(folder, *arguments, impl=misbehaving(way)) == 1
     results = json.loads((tmp_path / "report.json").read_text())["results"]
     assert [(one["verdict"], one["message"].split(":")[0]) for one in results] == [("adapter-fault", kind)] * 2
+
+
+def test_equal_faults_are_told_once_and_first(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(broken, impl=misbehaving("prints-in-run")) == 1
+    first, what, *others = capsys.readouterr().out.splitlines()
+    assert first == "ADAPTER FAULT · 6 plays · first in ORD-3-in-order[generate]"
+    assert ("a line that is no JSON" in what, "seen:" in "".join(others)) == (True, False)
+
+
+def test_a_fault_is_said_as_it_happens(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run(folder, "ORD-3", impl=misbehaving("prints-in-run"))
+    assert [line.split(":")[0] for line in capsys.readouterr().err.splitlines()] == [
+        "ORD-3-in-order[generate]", "ORD-3-in-order[stream]",
+    ]  # fmt: skip
+
+
+def test_an_adapter_that_only_hangs_is_given_up(
+    broken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(supervisor, "HANGS", 3)
+    report = tmp_path / "report.json"
+    assert run(broken, "--timeout", "1", "--json", str(report), impl=misbehaving("hangs-in-run")) == 1
+    stopped = "stopped after 3 plays in a row that hung; 3 of 6 plays not played"
+    assert stopped in capsys.readouterr().out.splitlines()
+    found = json.loads(report.read_text())
+    assert (len(found["results"]), found["message"]) == (3, stopped)
 
 
 def test_an_adapter_that_does_not_start_again_ends_the_run(folder: Path, tmp_path: Path) -> None:
@@ -334,6 +373,30 @@ def test_list_has_a_line_for_each_scenario(folder: Path, capsys: pytest.CaptureF
 def test_show_begins_with_the_scenario(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["show", "ORD-3-in-order", "--scenarios", str(folder)]) == 0
     assert capsys.readouterr().out.splitlines()[0] == "ORD-3-in-order  (generate, stream)"
+
+
+def test_show_of_a_rule_lists_its_scenarios(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["show", "ord-3", "--scenarios", str(folder)]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "ORD-3 is a rule; what it says: processor-conformance explain ORD-3",
+        "",
+        "Its scenarios, for processor-conformance show:",
+        "  ORD-3-in-order  Text reaches the processors",
+    ]
+
+
+def test_show_of_a_rule_without_scenarios_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["show", "STA-3", "--scenarios", str(folder)]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "No scenario shows it."
+
+
+def test_a_reader_that_has_had_enough_is_no_error(folder: Path) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    words = [sys.executable, "-m", "processor_conformance", "list", "--scenarios", str(folder)]
+    ended = subprocess.run(words, stdout=theirs, stderr=subprocess.PIPE, text=True, timeout=60)
+    os.close(theirs)
+    assert (ended.returncode, ended.stderr) == (Exit.INTERRUPTED, "")
 
 
 def test_explain_begins_with_the_rule(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from processor_conformance import report
 from processor_conformance.deviations import Cause, Deviation, Deviations
 from processor_conformance.report import Mutants
+from processor_conformance.scenario import Scenario
 from processor_conformance.verdict import Conclusion, Result, judge
 from runner_kit import hook, item, rule, scenario, trace
 
@@ -63,11 +64,35 @@ def test_a_second_failure_of_a_rule_takes_one_line() -> None:
     )
 
 
-def test_failures_come_before_faults() -> None:
-    fault = Result(item(OTHER), "adapter-fault", message="died: it died")
-    lines = report.failures(Conclusion([fault, FAILED], SPEC))
-    heads = [line.split(" · ")[0] for line in lines if line and not line.startswith(" ")]
-    assert heads == ["FAIL ORD-3", "ADAPTER FAULT ORD-4"]
+def heads(*results: Result) -> list[str]:
+    """The lines of a report that begin something."""
+    return [line for line in report.failures(Conclusion(list(results), SPEC)) if line and not line.startswith(" ")]
+
+
+def fault(message: str, of: Scenario = OTHER) -> Result:
+    return Result(item(of), "adapter-fault", message=message)
+
+
+def test_faults_come_before_failures_and_equal_ones_once() -> None:
+    faults = [fault("died: it died in run-1"), fault("died: it died in run-2", OF), fault("hung: it hung")]
+    assert heads(FAILED, *faults) == [
+        "ADAPTER FAULT · 2 plays · first in ORD-4-other[stream]",
+        "ADAPTER FAULT · 1 play · ORD-4-other[stream]",
+        "FAIL ORD-3 · Title of ORD-3 · ORD-3-in-order[stream]",
+    ]
+
+
+def test_many_faults_take_no_room_from_failures() -> None:
+    faults = [fault(f"breach: {letter}") for letter in "abcdefgh"]
+    lines = report.failures(Conclusion([*faults, FAILED], SPEC))
+    assert len([line for line in lines if line.startswith("  what")]) == 8
+    assert "  intent           What for." in lines
+
+
+def test_a_bug_of_the_suite_comes_before_faults() -> None:
+    assert heads(fault("died: it died"), Result(item(OF), "suite-error", message="KeyError: 'a'"))[0] == (
+        "SUITE ERROR · 1 play · ORD-3-in-order[stream]"
+    )
 
 
 def test_a_rule_that_only_should_hold_is_told_but_no_failure() -> None:
@@ -78,20 +103,57 @@ def test_a_rule_that_only_should_hold_is_told_but_no_failure() -> None:
 
 
 def test_the_nearest_mutant_comes_first() -> None:
-    assert MUTANTS.nearest("ORD-3-in-order[stream]", {"ORD-3-in-order[stream]"}, PLAYED) == [
-        "close (ORD-3; fails 1 of these 1)",
-        "far (ORD-4; fails 1 of these 1)",
+    failing = {"ORD-3-in-order[stream]", "ORD-4-other[stream]"}
+    assert MUTANTS.nearest("ORD-3-in-order[stream]", "ORD-3", failing, PLAYED) == [
+        "far (ORD-4; fails 2 of these 2)",
+        "close (ORD-3; fails 1 of these 2)",
+    ]
+
+
+def test_a_mutant_that_is_less_than_half_alike_is_not_named() -> None:
+    assert MUTANTS.nearest("ORD-3-in-order[stream]", "ORD-3", {"ORD-3-in-order[stream]"}, PLAYED) == [
+        "close (ORD-3; fails 1 of these 1)"
     ]
 
 
 def test_what_a_mutant_fails_elsewhere_does_not_count() -> None:
     alone = {"ORD-3-in-order[stream]"}
-    assert MUTANTS.nearest("ORD-3-in-order[stream]", alone, alone, 1) == ["close (ORD-3; fails 1 of these 1)"]
+    assert MUTANTS.nearest("ORD-3-in-order[stream]", "ORD-3", alone, alone) == [
+        "close (ORD-3; fails 1 of these 1)",
+        "far (ORD-4; fails 1 of these 1)",
+    ]
+
+
+def test_among_equals_the_mutant_of_the_same_rule_comes_first() -> None:
+    alone = {"ORD-3-in-order[stream]"}
+    assert MUTANTS.nearest("ORD-3-in-order[stream]", "ORD-4", alone, alone, 1) == ["far (ORD-4; fails 1 of these 1)"]
+
+
+def test_an_empty_lane_looks_like_no_mutant() -> None:
+    nothing = judge(item(OF), trace({"work": []}))
+    told = [report.failures(Conclusion([found], SPEC), MUTANTS) for found in (nothing, FAILED)]
+    assert ["looks like" in "\n".join(lines) for lines in told] == [False, True]
 
 
 def test_a_fault_looks_like_no_mutant() -> None:
-    fault = Result(item(OF), "adapter-fault", message="died: it died")
-    assert not any("looks like" in line for line in report.failures(Conclusion([fault], SPEC), MUTANTS))
+    lines = report.failures(Conclusion([fault("died: it died", OF)], SPEC), MUTANTS)
+    assert not any("looks like" in line for line in lines)
+
+
+def test_of_what_is_cut_the_member_that_differs_comes_first() -> None:
+    long = "x" * 200
+    found = judge(
+        item(scenario([{"work": [hook("a", state={"n": long}, last=1)]}])),
+        trace({"work": [hook("a", state={"n": long}, last=2)]}),
+    )
+    assert [line[19:29] for line in report.failure(found, SPEC)[3:5]] == ['{"last": 1', '{"last": 2']
+
+
+def test_of_a_list_that_is_cut_the_entry_that_differs_is_shown() -> None:
+    place, long = {"thread": "t", "resource": "r"}, "x" * 200
+    expected = scenario([{}], stored=[{**place, "messages": [long, "y"]}])
+    found = judge(item(expected), trace(stored={("t", "r"): [long, "z"]}))
+    assert [line[19:] for line in report.failure(found, SPEC)[2:4]] == ['/1: "y"', '/1: "z"']
 
 
 def test_what_nobody_asked_about_is_left_out() -> None:
@@ -133,12 +195,25 @@ def test_a_summary_says_what_was_not_asked() -> None:
     assert "  not asked        needs what is not declared: close, memory" in lines
 
 
+def test_a_last_word_about_nothing_says_so() -> None:
+    assert report.last_line(Conclusion([PASSED], SPEC), "it 1.0") == (
+        "conformant: it 1.0 keeps its 1 rule (1 scenario, 1 play; documents alone: not asked, in full: yes)"
+    )
+
+
+def test_the_last_line_names_a_few_rules() -> None:
+    broken = tuple(f"ORD-{number}" for number in range(40, 47))
+    assert last(Result(item(OF), "fail", broken)) == (
+        "not conformant: it 1.0 breaks 7 of 8 rules: ORD-40, ORD-41, ORD-42, ORD-43, ORD-44 and 2 more"
+    )
+
+
 def last(*results: Result, **spec: Any) -> str:
     return report.last_line(Conclusion(list(results), {**SPEC, **spec}), "it 1.0").split(" (")[0]
 
 
 def test_conformant() -> None:
-    assert last(PASSED) == "conformant: it 1.0 keeps all 1 rule"
+    assert last(PASSED) == "conformant: it 1.0 keeps its 1 rule"
 
 
 def test_deviating_as_known() -> None:
@@ -164,4 +239,4 @@ def test_a_bug_of_the_suite() -> None:
 def test_a_rule_that_only_should_hold_is_no_obstacle() -> None:
     weak = Result(item(OF), "fail", ("ORD-3",), FAILED.divergence)
     line = report.last_line(Conclusion([PASSED, weak], {**SPEC, "ORD-3": rule("ORD-3", "SHOULD")}), "it 1.0")
-    assert line.startswith("conformant: it 1.0 keeps all 1 MUST rule; 1 that it SHOULD keep is broken (")
+    assert line.startswith("conformant: it 1.0 keeps its 1 MUST rule; 1 that it SHOULD keep is broken (")

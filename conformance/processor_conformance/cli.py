@@ -6,6 +6,7 @@ Flows in: arguments. Flows out: text on stdout, what went wrong on stderr, and t
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +23,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command; returns its exit code."""
     options = _parser().parse_args(arguments)
     try:
-        return int(options.does(options))
+        code = int(options.does(options))
+        sys.stdout.flush()
+        return code
     except commands.UsageError as error:
         print(f"processor-conformance: {error}", file=sys.stderr)
         return Exit.USAGE
@@ -32,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (SuiteError, SpecError, FileNotFoundError) as error:
         print(f"processor-conformance: a bug of the suite: {error}", file=sys.stderr)
         return Exit.SUITE_BUG
+    except BrokenPipeError:  # who reads our output, such as `head`, has had enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python says so when it ends
+        return Exit.INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -60,6 +60,9 @@ def list_command(options: Namespace) -> int:
 def show_command(options: Namespace) -> int:
     known = {one.id: one for one in scenario.load_all(options.scenarios)}
     name = options.scenario.partition("[")[0]
+    if name not in known and name.upper() in spec.load():
+        print("\n".join(explain.scenarios_of(name.upper(), list(known.values()))))
+        return Exit.CONFORMANT
     if name not in known:
         raise UsageError(unknown(name, set(known)))
     print("\n".join(explain.show(known[name], spec.load())))

@@ -165,6 +165,15 @@ def explain(rule: Rule, scenarios: Sequence[Scenario], mutants: Mutants | None) 
     return [*lines, "", f"Try it: processor-conformance run {rule.id} --impl 'your adapter'"]
 
 
+def scenarios_of(rule: str, scenarios: Sequence[Scenario]) -> list[str]:
+    """What there is to show of a rule: its scenarios, one a line, and where the rule itself is told."""
+    shown = [one for one in scenarios if rule in one.rules]
+    lines = [f"{rule} is a rule; what it says: processor-conformance explain {rule}", ""]
+    lines += ["Its scenarios, for processor-conformance show:"] if shown else ["No scenario shows it."]
+    width = max((len(one.id) for one in shown), default=0)
+    return lines + [f"  {one.id:<{width}}  {one.title}" for one in shown]
+
+
 def _mutants(rule: Rule, mutants: Mutants) -> list[str]:
     names = sorted(name for name, own in mutants.rules.items() if own == rule.id)
     lines = ["", "Mistakes that it catches, each made once in a broken reference"] if names else []

@@ -92,6 +92,7 @@ class Peer:
         self._sent = 0
         self._theirs: set[str] = set()
         self._said = ""
+        self._told = ""  # what we sent last, while nothing has come since
         self._heard = time.monotonic()
         self._holds = 0
         self._workers = Workers(self.fail)
@@ -115,7 +116,7 @@ class Peer:
             name = f"r{self._sent}"
             self._pending[name] = pending
         if self.trouble is None:
-            self._send({"jsonrpc": "2.0", "id": name, "method": method, "params": params})
+            self._send(f"our {method} ({name})", {"jsonrpc": "2.0", "id": name, "method": method, "params": params})
             self._await(pending, self._timeout if timeout is None else timeout)
         if self.trouble is not None and pending.result is None:
             raise self.trouble
@@ -138,8 +139,10 @@ class Peer:
         ended = self._transport.died()
         if ended is not None:
             return AdapterFault("died", f"the adapter {ended} and left {pending.method} unanswered", self._said)
-        message = f"no answer to {pending.method} {self._waited(timeout)}{self._last_words()} (--timeout waits longer)"
-        return AdapterFault("hung", message, self._said)
+        silent = self._told and self._said and not self._transport.half_line
+        last = f"; nothing came since it was sent {self._told}" if silent else self._last_words()
+        waited = self._waited(timeout)
+        return AdapterFault("hung", f"no answer to {pending.method} {waited}{last} (--timeout waits longer)")
 
     def _waited(self, timeout: float) -> str:
         if self.patience_ends is not None and self.patience_ends <= time.monotonic():
@@ -172,7 +175,7 @@ class Peer:
         try:
             self._heard = time.monotonic()
             message = decode(line)
-            self._said = line[:1000].decode("utf-8", "replace")
+            self._said, self._told = line[:1000].decode("utf-8", "replace"), ""
             self._sort(message)
         except AdapterFault as fault:
             fault.seen = fault.seen or line[:1000].decode("utf-8", "replace")
@@ -202,7 +205,10 @@ class Peer:
         method, params = message["method"], message.get("params", {})
         kind, known = ("notification", NOTIFICATIONS) if name is None else ("request", REQUESTS)
         if not isinstance(method, str) or method not in known:
-            raise breach(f"{method!r} is no {kind} of the protocol; PROTOCOL.md, section 1, has the list")
+            if name in self._pending:
+                raise breach(f"the adapter sent our own request {method!r} back; send an answer, with its id")
+            what = f"the adapter sent the {kind} {method!r}, which is none that it may send"
+            raise breach(f"{what}; PROTOCOL.md, section 1, has the list")
         self._check(f"{method}.params", params, f"{method} params")
         if name is not None and name in self._theirs:
             raise breach(f"two open requests with the id {name!r}; count them up")
@@ -244,10 +250,11 @@ class Peer:
             result = job()
         except Refusal as refusal:
             self._theirs.discard(name)
-            return self._send({"jsonrpc": "2.0", "id": name, "error": {"code": -32000, "message": str(refusal)}})
+            error = {"code": -32000, "message": str(refusal)}
+            return self._send(f"the refusal of {method} ({name})", {"jsonrpc": "2.0", "id": name, "error": error})
         self._outgoing(f"{method}.result", result)
         self._theirs.discard(name)  # before it is sent: the adapter may use the id again at once
-        self._send({"jsonrpc": "2.0", "id": name, "result": result})
+        self._send(f"the answer to {method} ({name})", {"jsonrpc": "2.0", "id": name, "result": result})
         receiver.served()
 
     def _outgoing(self, definition: str, value: Json) -> None:
@@ -255,7 +262,8 @@ class Peer:
         if problem is not None:
             raise SuiteError(f"the runner was about to send {definition}: {problem}")
 
-    def _send(self, message: dict[str, Json]) -> None:
+    def _send(self, what: str, message: dict[str, Json]) -> None:
+        self._told = what
         try:
             line = json.dumps(message, allow_nan=False, separators=(",", ":"))
         except ValueError as error:

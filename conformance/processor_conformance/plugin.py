@@ -21,6 +21,8 @@ from .spec import Rule
 from .supervisor import Supervisor
 from .verdict import fails
 
+NEWS = 200  # characters of a fault that are said as it happens
+
 
 class Unkept(Exception):
     """A result that makes the run fail."""
@@ -41,6 +43,9 @@ class Plugin:
         """Our items and no others, whatever files lie about."""
         items: list[pytest.Item] = [ScenarioItem.of(session, self, item) for item in self._items]
         session.config.hook.pytest_collection_modifyitems(session=session, config=session.config, items=items)
+        played = {item.nodeid for item in items}
+        if played and session.config.getoption("lf") and not _remembered(session.config) & played:
+            print("--lf: no failure of these is remembered of this implementation; all are played", file=sys.stderr)
         session.items, session.testscollected = items, len(items)
         session.config.hook.pytest_collection_finish(session=session)
         self.selected = len(items)
@@ -75,8 +80,13 @@ class ScenarioItem(pytest.Item):
         supervisor, spec = self.plugin.supervisor, self.plugin.spec
         progress(f"{len(supervisor.results) + 1}/{self.plugin.selected} {self.name}")
         result = supervisor.verdict(self.played)
+        if result.kind == "adapter-fault":  # said at once, for somebody who waits
+            progress("")
+            print(f"{self.name}: adapter fault, {result.message[:NEWS]}", file=sys.stderr, flush=True)
         if supervisor.did_not_start:
             self.session.shouldstop = "the adapter does not start any more"
+        if supervisor.gave_up:
+            self.session.shouldfail = "it only hangs"
         if fails(result, spec):
             raise Unkept("\n".join(failure(result, spec)))
         if result.kind == "unsupported":
@@ -93,7 +103,11 @@ class ScenarioItem(pytest.Item):
         return Path(self.played.scenario.id), None, self.played.id
 
 
+def _remembered(config: pytest.Config) -> set[str]:
+    return set(config.cache.get("cache/lastfailed", {})) if config.cache else set()
+
+
 def progress(text: str) -> None:
     """One line that is overwritten, where a person watches; nothing elsewhere."""
-    if sys.stdout.isatty():
-        print(f"\r\x1b[K{text}", end="", flush=True)
+    if sys.stderr.isatty():
+        print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)

@@ -1,12 +1,14 @@
 """What a run says: each failure, then the summary, as text for a person.
 
-Flows in: results, the spec and what is known of the mutants. Flows out: lines of text. The first line of a failure
-names the rule it breaks, the last line of a summary says what passed.
+Flows in: results, the spec and what is known of the mutants. Flows out: lines of text. What the adapter did wrong comes
+first, for a failure may only come of it; the first line of a failure names the rule it breaks, the last line of a
+summary says what passed.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -21,7 +23,9 @@ from .words import LANES, Json
 
 WIDTH = 120
 LABEL = 17
-FULL = 6  # failures told in full
+FULL = 6  # failures told in full, and as many kinds of faults
+ALIKE = 0.5  # of the failures of a mutant and of this run together, those that both have: below, nothing is alike
+NAMED = 5  # rules named in the last line
 IDENTITY = ("hook", "processor", "tool", "toolCallId", "callback", "store", "type", "payload", "model", "opened")
 COLUMNS: dict[str, tuple[Kind, ...]] = {
     "passed": ("pass",),
@@ -30,6 +34,7 @@ COLUMNS: dict[str, tuple[Kind, ...]] = {
     "faulty": ("adapter-fault", "suite-error"),
     "not asked": ("unsupported",),
 }
+FAULTS: tuple[Kind, ...] = COLUMNS["faulty"]
 WORDS: dict[Kind, str] = {
     "stale": "STALE",
     "adapter-fault": "ADAPTER FAULT",
@@ -55,10 +60,16 @@ class Mutants:
             {name: mutant.get("mistake", "") for name, mutant in table.items()},
         )
 
-    def nearest(self, item: str, failing: set[str], played: set[str], count: int = 2) -> list[str]:
-        """The mutants that fail this item and whose failures, among those played, are most like these; in words."""
+    def nearest(self, item: str, rule: str, failing: set[str], played: set[str], count: int = 2) -> list[str]:
+        """The mutants that fail this item and whose failures, among those played, are like these, in words.
+
+        The most alike come first, among equals those that break the same rule.
+        """
         own = {name: items & played for name, items in self.killed_by.items() if item in items}
-        found = sorted(own, key=lambda name: len(own[name] ^ failing) / len(own[name] | failing))
+        alike = {name: len(items & failing) / len(items | failing) for name, items in own.items()}
+        found = sorted(
+            (name for name in alike if alike[name] >= ALIKE), key=lambda name: (-alike[name], self.rules[name] != rule)
+        )
         return [
             f"{name} ({self.rules[name]}; fails {len(own[name] & failing)} of these {len(failing)})"
             for name in found[:count]
@@ -72,12 +83,12 @@ def compact(value: Json, width: int = WIDTH - LABEL - 4) -> str:
 
 
 def failures(conclusion: Conclusion, mutants: Mutants | None = None) -> list[str]:
-    """Each result that makes the run fail, then failures of rules that only SHOULD or MAY hold.
+    """Faults, then each failure that makes the run fail, then those of rules that only SHOULD or MAY hold.
 
     For a rule that fails often the first is told in full and the others in a line; so are all after several rules.
     """
-    lines: list[str] = []
-    failing = conclusion.failing()
+    failing = [result for result in conclusion.failing() if result.kind not in FAULTS]
+    lines = _faults([result for result in conclusion.failing() if result.kind in FAULTS])
     ids = {result.item.id for result in failing if result.kind == "fail"}
     played = {result.item.id for result in conclusion.results}
     told: set[tuple[str, str]] = set()
@@ -87,11 +98,31 @@ def failures(conclusion: Conclusion, mutants: Mutants | None = None) -> list[str
             lines.append(headline(result, conclusion.spec))
             continue
         told.add(key)
-        looks_like = mutants.nearest(result.item.id, ids, played) if mutants and result.kind == "fail" else []
+        comparable = mutants if result.kind == "fail" and not _nothing_came(result.divergence) else None
+        looks_like = comparable.nearest(result.item.id, key[1], ids, played) if comparable else []
         lines += ["", *failure(result, conclusion.spec, looks_like)]
     if len(told) == FULL:
         lines += ["", "more of a rule: processor-conformance run RULE; everything: --json FILE"]
     return lines[1:]
+
+
+def _faults(results: Sequence[Result]) -> list[str]:
+    """Equal faults once, with how many plays they cost."""
+    groups: dict[tuple[Kind, str], list[Result]] = {}
+    for result in sorted(results, key=lambda result: result.kind != "suite-error"):
+        groups.setdefault((result.kind, re.sub(r"\d+", "0", result.message)), []).append(result)
+    lines = []
+    for number, ((kind, _), same) in enumerate(groups.items()):
+        first, where = same[0], "first in " if len(same) > 1 else ""
+        lines += ["", f"{WORDS[kind]} · {_count(len(same), 'play')} · {where}{first.item.id}"]
+        lines += _labelled("what", first.message if number < FULL else first.message[: WIDTH - LABEL - 2])
+        lines += _labelled("its stderr", first.stderr) if number < FULL and first.stderr else []
+    return lines
+
+
+def _nothing_came(found: Divergence | None) -> bool:
+    """Whether a lane is empty: that is like every mistake that ends a run early, and says nothing of which."""
+    return found is not None and found.kind == "expectation" and found.came is NOTHING and found.index == 0
 
 
 def _severity(result: Result) -> tuple[bool, int]:
@@ -130,7 +161,7 @@ def _divergence(found: Divergence) -> list[str]:
     if found.lane in LANES:
         lines += _labelled("last in common", _gist(found, found.last))
     if found.kind != "invariant" and found.kind != "stuck-gate":
-        lines += _labelled("expected next", compact(found.expected))
+        lines += _labelled("expected next", _differing_first(found.expected, found.path))
     if found.kind != "stuck-gate":
         lines += _labelled("came", _gist(found, found.came))
     if found.path:
@@ -143,10 +174,22 @@ def _divergence(found: Divergence) -> list[str]:
 def _gist(found: Divergence, value: Json) -> str:
     """An event, without the members that nobody asked about."""
     if not isinstance(value, dict) or found.lane not in LANES:
-        return compact(value)
+        return _differing_first(value, found.path)
     place = found.path.split("/")[1:2]
     asked = {**dict.fromkeys([*IDENTITY, *place]), **(found.expected if isinstance(found.expected, dict) else {})}
-    return compact(_only(value, asked) or value)
+    return _differing_first(_only(value, asked) or value, found.path)
+
+
+def _differing_first(value: Json, path: str) -> str:
+    """A value on one line; where that has to be cut, what it is at the beginning of `path` comes first."""
+    text, place = compact(value), path.split("/")[1:2]
+    if not place or not text.endswith(" ..."):
+        return text
+    if isinstance(value, dict) and place[0] in value:
+        return compact({place[0]: value[place[0]], **value})
+    if isinstance(value, list) and place[0].isdigit() and int(place[0]) < len(value):
+        return f"/{place[0]}: {compact(value[int(place[0])], WIDTH - LABEL - 8)}"
+    return text
 
 
 def _only(value: Json, asked: Json) -> Json:
@@ -246,16 +289,21 @@ def _ordered(conclusion: Conclusion, standing: str) -> list[str]:
     return sorted((rule for rule, word in conclusion.standings.items() if word == standing), key=family_order)
 
 
+def _musts(conclusion: Conclusion, *, documents: bool) -> list[str]:
+    """The MUST rules that results say something about, of the documents or all."""
+    spec = conclusion.spec
+    rules = [rule for rule in conclusion.standings if level(rule, spec) == "MUST"]
+    return [rule for rule in rules if rule in spec and spec[rule].documented] if documents else rules
+
+
 def _verdict(conclusion: Conclusion, *, documents: bool) -> str:
-    rules = [rule for rule in conclusion.standings if level(rule, conclusion.spec) == "MUST"]
-    if documents:
-        rules = [rule for rule in rules if rule in conclusion.spec and conclusion.spec[rule].documented]
+    rules = _musts(conclusion, documents=documents)
     kept = sum(conclusion.standings[rule] == "kept" for rule in rules)
     others = [rule for rule in rules if conclusion.standings[rule] not in ("kept", "not asked")]
     asked = sum(conclusion.standings[rule] != "not asked" for rule in rules)
     if not asked:
         return "no such rule was played"
-    word = "yes" if (conclusion.documents_alone if documents else conclusion.in_full) else "no"
+    word = _yes(conclusion.documents_alone if documents else conclusion.in_full)
     whose = " that a document states" if documents else ", our decisions included"
     named = f"; not {', '.join(sorted(others, key=family_order))}" if documents and others else ""
     return f"{word}: {kept} of {_count(asked, 'MUST rule')} kept{whose}{named}"
@@ -265,20 +313,30 @@ def last_line(conclusion: Conclusion, who: str) -> str:
     """What passed, in one line."""
     scenarios = {result.item.scenario.id for result in conclusion.results if result.kind != "unsupported"}
     plays = sum(result.kind != "unsupported" for result in conclusion.results)
-    verdicts = f"documents alone: {_yes(conclusion.documents_alone)}, in full: {_yes(conclusion.in_full)}"
+    alone, full = _word(conclusion, documents=True), _word(conclusion, documents=False)
+    verdicts = f"documents alone: {alone}, in full: {full}"
     return f"{_in_a_word(conclusion, who)} ({_count(len(scenarios), 'scenario')}, {_count(plays, 'play')}; {verdicts})"
+
+
+def _word(conclusion: Conclusion, *, documents: bool) -> str:
+    """A verdict in one word; none where no such rule was played."""
+    rules = _musts(conclusion, documents=documents)
+    if all(conclusion.standings[rule] == "not asked" for rule in rules):
+        return "not asked"
+    return _yes(conclusion.documents_alone if documents else conclusion.in_full)
 
 
 def _in_a_word(conclusion: Conclusion, who: str) -> str:
     kinds = Counter(result.kind for result in conclusion.results)
     standings = conclusion.standings
-    asked = _count(sum(word != "not asked" for word in standings.values()), "rule")
+    number = sum(word != "not asked" for word in standings.values())
+    asked = _count(number, "rule")
     broken = [rule for rule in _ordered(conclusion, "broken") if level(rule, conclusion.spec) == "MUST"]
     lesser = len(_ordered(conclusion, "broken")) - len(broken)
     if kinds["suite-error"]:
         return f"suite error: {_count(kinds['suite-error'], 'play')} could not be judged, by no fault of {who}"
     if broken:
-        return f"not conformant: {who} breaks {len(broken)} of {asked}: {', '.join(broken)}"
+        return f"not conformant: {who} breaks {len(broken)} of {asked}: {_named(broken)}"
     if kinds["adapter-fault"]:
         return f"not conformant: the adapter of {who} failed in {_count(kinds['adapter-fault'], 'play')}"
     if kinds["stale"]:
@@ -287,11 +345,18 @@ def _in_a_word(conclusion: Conclusion, who: str) -> str:
         kept = sum(word == "kept" for word in standings.values())
         return f"accounted for: {who} keeps {kept} of {asked} and breaks the others as its deviations file says"
     if lesser:
-        musts = _count(sum(level(rule, conclusion.spec) == "MUST" for rule in standings), "MUST rule")
-        return (
-            f"conformant: {who} keeps all {musts}; {lesser} that it SHOULD keep {'is' if lesser == 1 else 'are'} broken"
-        )
-    return f"conformant: {who} keeps all {asked}"
+        musts = _all(sum(standings[rule] != "not asked" for rule in _musts(conclusion, documents=False)), "MUST rule")
+        return f"conformant: {who} keeps {musts}; {lesser} that it SHOULD keep {'is' if lesser == 1 else 'are'} broken"
+    return f"conformant: {who} keeps {_all(number, 'rule')}"
+
+
+def _named(rules: list[str]) -> str:
+    more = f" and {len(rules) - NAMED} more" if len(rules) > NAMED else ""
+    return ", ".join(rules[:NAMED]) + more
+
+
+def _all(number: int, noun: str) -> str:
+    return f"its {_count(number, noun)}" if number == 1 else f"all {_count(number, noun)}"
 
 
 def _yes(holds: bool) -> str:

@@ -40,15 +40,16 @@ def run_suite(plugin: Plugin, keeper: Keeper, arguments: list[str], json_file: P
         ended = int(pytest.main([*_own(supervisor.subject.command), *arguments], plugins=[plugin]))
     conclusion = Conclusion(supervisor.results, plugin.spec)
     code = _exit_code(plugin, keeper, conclusion, ended)
+    if json_file and plugin.selected:
+        json_file.write_text(
+            json.dumps(as_json(plugin, conclusion, code), indent=2, ensure_ascii=False) + "\n", "utf-8"
+        )
     if supervisor.hello and supervisor.results:
         failures = report.failures(conclusion, mutants())
         _print([*failures, ""] if failures else [])
+        _print([_stopped(plugin), ""] if supervisor.gave_up else [])
         print(f"{_heading(supervisor)} · {time.monotonic() - began:.1f} s")
         _print(report.summary(conclusion, _who(supervisor), keeper.known, supervisor.missing))
-    if json_file and plugin.selected:
-        json_file.write_text(
-            json.dumps(as_json(supervisor, conclusion, code), indent=2, ensure_ascii=False) + "\n", "utf-8"
-        )
     if keeper.updating and supervisor.results:
         _print(keeper.update())
     if ended != pytest.ExitCode.USAGE_ERROR:
@@ -111,6 +112,11 @@ def _explain(plugin: Plugin, keeper: Keeper, code: Exit) -> None:
         print(f"interrupted after {len(supervisor.results)} of {plugin.selected} plays", file=sys.stderr)
 
 
+def _stopped(plugin: Plugin) -> str:
+    left, hung = plugin.selected - len(plugin.supervisor.results), plugin.supervisor.hung
+    return f"stopped after {hung} plays in a row that hung; {left} of {plugin.selected} plays not played"
+
+
 def _print(lines: list[str], stream: TextIO | None = None) -> None:
     for line in lines:
         print(line, file=stream)
@@ -138,8 +144,9 @@ def mutants() -> report.Mutants | None:
     return report.Mutants.parse(json.loads(path.read_text("utf-8"))) if path else None
 
 
-def as_json(supervisor: Supervisor, conclusion: Conclusion, code: Exit) -> Json:
+def as_json(plugin: Plugin, conclusion: Conclusion, code: Exit) -> Json:
     """The report of a run, in the form of schemas/report.json."""
+    supervisor = plugin.supervisor
     subject, hello = supervisor.subject, supervisor.hello
     return {
         "suite": __version__,
@@ -149,7 +156,7 @@ def as_json(supervisor: Supervisor, conclusion: Conclusion, code: Exit) -> Json:
         "command": _command(subject),
         "seed": subject.seed,
         "exit": int(code),
-        "message": str(supervisor.did_not_start or ""),
+        "message": str(supervisor.did_not_start or (_stopped(plugin) if supervisor.gave_up else "")),
         "documents": conclusion.documents_alone,
         "full": conclusion.in_full,
         "rules": {

@@ -1,7 +1,8 @@
 """Plays item after item on one adapter, and judges each.
 
 Flows in: what to play on, and the deviations that are known. Flows out: a `Result` for each item, what the adapter
-said of itself, and why there was none. A fault costs the adapter its process, and the next play gets a new one.
+said of itself, and why there was none. A fault costs the adapter its process, and the next play gets a new one; an
+adapter that only hangs is given up.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass
 
 from . import player
 from .connection import Adapter, Hello
-from .faults import AdapterDidNotStart, AdapterFault, SuiteError
+from .faults import AdapterDidNotStart, AdapterFault, SuiteError, excerpt
 from .keeper import Keeper
 from .scenario import Item
 from .trace import Trace
@@ -20,6 +21,7 @@ from .verdict import Result, judge
 from .words import REVISION
 
 STARTS = 3  # so many starts that fail in a row end the run
+HANGS = 5  # and so many plays in a row that hang
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,12 @@ class Supervisor:
         self._keeper = keeper
         self._traces: dict[int, tuple[int, Trace]] = {}  # by identity: the place of its result, the trace
         self._failed_starts = 0
+        self.hung = 0  # plays in a row
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether so many plays in a row hung that the others would only take time."""
+        return self.hung >= HANGS
 
     def start(self) -> Hello | None:
         """Starts the adapter; None where it does not."""
@@ -66,7 +74,10 @@ class Supervisor:
         """Plays one item and judges it."""
         self._look_back()
         began = time.monotonic()
+        before, self.hung = self.hung, 0
         result = self._verdict(item)
+        if result.kind == "unsupported" or self.hung:  # one that is not played says nothing of hanging
+            self.hung += before
         result.seconds = time.monotonic() - began
         self.results.append(result)
         return result
@@ -110,7 +121,7 @@ class Supervisor:
 
     def _fault(self, item: Item, fault: AdapterFault) -> Result:
         self.adapter.close()
-        seen = f"; seen: {fault.seen}" if fault.seen else ""
-        return Result(
-            item, "adapter-fault", message=f"{fault.kind}: {fault.message}{seen}", stderr=self.adapter.stderr_tail
-        )
+        self.hung = int(fault.kind == "hung")
+        said = f"{fault.kind}: {fault.message}"
+        seen = f"; seen: {fault.seen}" if fault.seen and excerpt(fault.seen) not in said else ""
+        return Result(item, "adapter-fault", message=f"{said}{seen}", stderr=self.adapter.stderr_tail)

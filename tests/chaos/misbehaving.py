@@ -80,6 +80,25 @@ class HangsInRun(mini.Mini):
         time.sleep(60)
 
 
+class IsAnEcho(mini.Mini):
+    def receive(self, line: str) -> None:
+        mini.out(line.rstrip())
+
+
+class HoldsAnAnswer(mini.Mini):
+    """The model has answered, and nothing more comes."""
+
+    def step(self, run: mini.Run) -> Json:
+        self.ask("model/call", run=run.name, **LATE)
+        time.sleep(60)
+
+
+class SaysALastWord(mini.Mini):
+    def step(self, run: mini.Run) -> Json:
+        self.chunk(run, {"type": "text-delta", "payload": {"id": "0", "text": "."}})
+        time.sleep(60)
+
+
 class DiesInRun(mini.Mini):
     def step(self, run: mini.Run) -> Json:
         os._exit(1)
