@@ -195,6 +195,29 @@ def test_a_fault_is_said_as_it_happens(folder: Path, capsys: pytest.CaptureFixtu
     ]  # fmt: skip
 
 
+def test_progress_is_for_a_person_who_watches(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(folder, "ORD-3")
+    unwatched = capsys.readouterr()
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    run(folder, "ORD-3")
+    watched = capsys.readouterr()
+    assert (unwatched.err, "2/2 ORD-3-in-order[stream]" in watched.err, "2/2" in watched.out) == ("", True, False)
+
+
+def test_a_play_that_ends_begins_the_count_of_hangs_anew(
+    broken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervisor, "HANGS", 2)
+    known, report = tmp_path / "hangs", tmp_path / "report.json"
+    way = f"sh -c 'if [ -e {known} ]; then rm {known}; exec {misbehaving('hangs-in-run')}; fi; touch {known}; "
+    impl = f"{way} exec {misbehaving('dies-in-run')}'"
+    run(broken, "--timeout", "1", "--json", str(report), impl=impl)
+    kinds = [one["message"].split(":")[0] for one in json.loads(report.read_text())["results"]]
+    assert kinds == ["died", "hung"] * 3
+
+
 def test_an_adapter_that_only_hangs_is_given_up(
     broken: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -82,7 +82,7 @@ class ScenarioItem(pytest.Item):
         result = supervisor.verdict(self.played)
         if result.kind == "adapter-fault":  # said at once, for somebody who waits
             progress("")
-            print(f"{self.name}: adapter fault, {result.message[:NEWS]}", file=sys.stderr, flush=True)
+            print(f"{self.name}: adapter fault, {' '.join(result.message.split())[:NEWS]}", file=sys.stderr, flush=True)
         if supervisor.did_not_start:
             self.session.shouldstop = "the adapter does not start any more"
         if supervisor.gave_up:
