@@ -472,3 +472,30 @@ def test_the_cause_of_a_failed_hook_is_what_it_raised() -> None:
         inputs(process_input=hook).generate("x")
 
     assert error is raised.value.__cause__
+
+
+class Mute(Exception):
+    """An exception that cannot say anything."""
+
+    rule = object()
+
+    def __str__(self) -> str:
+        raise RuntimeError("mute")
+
+
+def mute(*args: Any) -> None:
+    raise Mute
+
+
+def test_a_hook_whose_exception_cannot_say_anything_is_named() -> None:
+    with pytest.raises(
+        HookFailed, match=r"processor 'p' failed in processInputStep: Mute: \(it cannot say what\) \[ERR-9\]"
+    ):
+        inputs(process_input_step=mute).generate("x")
+
+
+def test_a_tool_whose_exception_cannot_say_anything_is_answered() -> None:
+    stream = Agent(ScriptedModel([CALL, "hi"]), tools=[Tool("add", mute)]).stream("x")
+    errors = [chunk["payload"]["error"] for chunk in stream if chunk["type"] == "tool-error"]
+
+    assert errors == [{"name": "Mute", "message": "(it cannot say what)"}]

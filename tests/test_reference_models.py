@@ -206,6 +206,13 @@ def test_a_stream_that_is_none_goes_to_the_error_processors(stream: Any) -> None
     assert [raised.value] == seen
 
 
+@pytest.mark.parametrize("reason", [None, "", 5, ["stop"]])
+def test_a_finish_reason_that_is_none_is_other(reason: Any) -> None:
+    finish = {"type": "finish", "payload": {"finishReason": reason, "usage": ["odd"]}}
+
+    assert Agent(Provider(lambda: [finish])).generate("x").finish_reason == "other"
+
+
 def test_the_providers_stream_is_closed_at_the_end_of_an_attempt() -> None:
     closed: list[str] = []
 

@@ -476,6 +476,28 @@ def test_the_runtimes_ids_are_refused_from_a_function(id: str) -> None:
         agent.generate("x")
 
 
+async def later(args: Any) -> None:
+    """What a program that awaits would await."""
+
+
+@pytest.mark.parametrize("hook", ["process_input", "process_llm_response", "process_output_stream"])
+def test_an_asynchronous_hook_is_refused(hook: str) -> None:
+    with pytest.raises(InvalidAgent, match=rf"{hook} of processor 'p' is asynchronous.*\[CFG-2\]"):
+        returning(hook, later)
+
+
+def test_an_asynchronous_alert_is_refused() -> None:
+    one = processor(process_input=print)
+    one.on_violation = later  # type: ignore[assignment]
+    with pytest.raises(InvalidAgent, match=r"on_violation of processor 'p' is asynchronous.*\[CFG-2\]"):
+        Agent(ScriptedModel([]), input_processors=[one])
+
+
+def test_an_asynchronous_tool_is_refused() -> None:
+    with pytest.raises(InvalidAgent, match="tool 'add' is asynchronous"):
+        Tool("add", later)
+
+
 @pytest.mark.parametrize("input", [None, 5, [5], {"role": "user"}, [{"role": "user", "content": "text"}]])
 def test_an_input_that_is_none_is_refused(input: Any) -> None:
     with pytest.raises(InvalidMessage, match=r"\[MSG-7\]"):

@@ -110,11 +110,13 @@ def test_text_of_leaves_the_message_alone() -> None:
     assert message("a", "x") == one
 
 
-def test_missing_numbers_of_usage_count_as_zero() -> None:
+@pytest.mark.parametrize("odd", [None, [1], "5", {}, {"inputTokens": None}, {"inputTokens": "5"}, {"inputTokens": [1]}])
+def test_what_is_no_number_of_tokens_counts_as_zero(odd: Any) -> None:
     total = no_usage()
-    add_usage(total, {"inputTokens": 2, "outputTokens": None})
+    add_usage(total, {"inputTokens": 2, "outputTokens": 1, "totalTokens": 3})
+    add_usage(total, odd)
 
-    assert total == {"inputTokens": 2, "outputTokens": 0, "totalTokens": 0}
+    assert total == {"inputTokens": 2, "outputTokens": 1, "totalTokens": 3}
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Flows in: what an agent or a call was given. Flows out: the same, or `InvalidAge
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -30,6 +31,7 @@ def check_array(array: str, processors: Any, reserved: Sequence[str]) -> None:
         if identity in reserved:
             raise InvalidAgent(f"processor id {identity!r} is the runtime's own; choose another", "CFG-3")
         check_names(processor)
+        check_plain(processor)
         if not any(callable(getattr(processor, name, None)) for name in fed):
             hooks = ", ".join(fed)
             raise InvalidAgent(f"processor {identity!r} has none of the hooks of {array}_processors: {hooks}", "CFG-2")
@@ -43,6 +45,15 @@ def check_names(processor: Any) -> None:
             instead = f"did you mean {near[0]}?" if near else f"hooks are {', '.join(HOOKS)}"
             raise InvalidAgent(
                 f"processor {processor.id!r} has a method {name!r}, which is no hook; {instead}", "CFG-2"
+            )
+
+
+def check_plain(processor: Any) -> None:
+    """No hook is asynchronous: nobody would await it, and the guardrail would be idle (CFG-2)."""
+    for name in (*HOOKS, "on_violation"):
+        if inspect.iscoroutinefunction(getattr(processor, name, None)):
+            raise InvalidAgent(
+                f"{name} of processor {processor.id!r} is asynchronous; write it with `def`, without `async`", "CFG-2"
             )
 
 

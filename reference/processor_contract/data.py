@@ -238,8 +238,13 @@ def no_usage() -> Usage:
     return {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
 
 
-def add_usage(total: Usage, more: dict[str, Any]) -> None:
-    """Adds a call's usage to a total, in place; a number that is missing counts as zero."""
-    total["inputTokens"] += more.get("inputTokens") or 0
-    total["outputTokens"] += more.get("outputTokens") or 0
-    total["totalTokens"] += more.get("totalTokens") or 0
+def add_usage(total: Usage, more: Any) -> None:
+    """Adds a call's usage to a total, in place; what is missing, or no number, counts as zero."""
+    total["inputTokens"] += _tokens(more, "inputTokens")
+    total["outputTokens"] += _tokens(more, "outputTokens")
+    total["totalTokens"] += _tokens(more, "totalTokens")
+
+
+def _tokens(usage: Any, key: str) -> int:
+    tokens = usage.get(key) if isinstance(usage, dict) else None
+    return tokens if isinstance(tokens, int) else 0

@@ -27,6 +27,20 @@ class WrongReturn(ContractError):
     """A hook returned, or handed to its writer, something the contract does not allow there."""
 
 
+def told(error: BaseException) -> str:
+    """What an exception says, also where saying it fails."""
+    try:
+        return str(error)
+    except Exception:
+        return "(it cannot say what)"
+
+
+def rule_of(error: BaseException) -> str | None:
+    """The rule an exception speaks for, if any."""
+    rule = getattr(error, "rule", None)
+    return rule if isinstance(rule, str) else None
+
+
 class HookFailed(ContractError):
     """A hook raised, or returned what it may not: the run has ended as an error (ERR-9).
 
@@ -34,8 +48,8 @@ class HookFailed(ContractError):
     """
 
     def __init__(self, processor: str, hook: str, cause: BaseException) -> None:
-        rule = getattr(cause, "rule", None) or "ERR-9"
-        text = str(cause) if isinstance(cause, ContractError) else f"{type(cause).__name__}: {cause}"
+        rule = rule_of(cause) or "ERR-9"
+        text = told(cause) if isinstance(cause, ContractError) else f"{type(cause).__name__}: {told(cause)}"
         super().__init__(f"processor {processor!r} failed in {hook}: {text}", None if f"[{rule}]" in text else rule)
         self.rule = rule
         self.processor = processor
@@ -47,8 +61,8 @@ class RunFailed(ContractError):
     """The run could not go on, and no hook is to blame: `__cause__` says why, for instance an empty prompt (LLM-3)."""
 
     def __init__(self, cause: BaseException) -> None:
-        super().__init__(f"the run could not go on: {type(cause).__name__}: {cause}")
-        self.rule = getattr(cause, "rule", None)
+        super().__init__(f"the run could not go on: {type(cause).__name__}: {told(cause)}")
+        self.rule = rule_of(cause)
         self.__cause__ = cause
 
 
@@ -137,7 +151,7 @@ class CallFailed(Exception):
     """Inside a run: the provider failed, and nobody else (TRI-19); `error` is what it raised, not wrapped."""
 
     def __init__(self, error: BaseException) -> None:
-        super().__init__(str(error))
+        super().__init__(told(error))
         self.error = error
 
 

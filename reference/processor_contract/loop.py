@@ -22,6 +22,7 @@ from .errors import (
     RunEnded,
     RunFailed,
     caused_by,
+    told,
 )
 from .models import ModelRequest
 from .models.calling import called
@@ -188,9 +189,10 @@ def provided(run: Run, attempt: Attempt, request: ModelRequest) -> Generator[Chu
 
 def finished(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
     """The model's own `finish`: never sent to the client; processors see it where the step may end the run (ORD-16)."""
-    attempt.finish_reason = payload.get("finishReason") or "other"
+    reason = payload.get("finishReason")
+    attempt.finish_reason = reason if isinstance(reason, str) and reason else "other"
     attempt.provider_metadata = payload.get("providerMetadata")
-    usage = payload.get("usage") or {}
+    usage = payload.get("usage")
     add_usage(attempt.usage, usage)
     if attempt.replay is None:
         run.count_usage(usage)
@@ -264,7 +266,7 @@ def settle(run: Run, outcome: Outcome) -> Chunks:
     if outcome.error is not None:
         invocation = run.response.invocation(info["toolCallId"])
         if invocation is not None:
-            invocation.update(state="output-error", errorText=str(outcome.error))
+            invocation.update(state="output-error", errorText=told(outcome.error))
         yield from passed(run, run.chunk("tool-error", {**info, "error": described(outcome.error)}))
     else:
         result = examine_result(run, info, outcome.result, None)
@@ -390,4 +392,4 @@ def ending_payload(attempt: Attempt) -> dict[str, Any]:
 
 def described(error: BaseException) -> dict[str, Any]:
     """An exception as chunks carry it."""
-    return {"name": type(error).__name__, "message": str(error)}
+    return {"name": type(error).__name__, "message": told(error)}

@@ -16,7 +16,7 @@ from typing import Any
 
 from .context import AbortSignal, RequestContext, Writer
 from .data import Chunk, Json, ToolCallInfo, clone, jsonable
-from .errors import ContractError
+from .errors import ContractError, InvalidAgent
 from .pipeline import send_data
 from .run import Run
 
@@ -47,6 +47,8 @@ class Tool:
     takes_context: bool = field(init=False, default=False)
 
     def __post_init__(self) -> None:
+        if inspect.iscoroutinefunction(self.execute):
+            raise InvalidAgent(f"tool {self.name!r} is asynchronous; write it with `def`, without `async`")
         if self.execute is not None:
             with contextlib.suppress(ValueError):  # some functions of C do not say what they take
                 self.takes_context = len(inspect.signature(self.execute).parameters) > 1
