@@ -266,7 +266,7 @@ class Run:
         self.retries = self.api_retries = 0
         self.feedback.clear()
 
-    def count_usage(self, usage: dict[str, Any]) -> None:
+    def count_usage(self, usage: Any) -> None:
         """Adds a model call's usage to the run's, accepted or not (RES-3, RTY-29)."""
         add_usage(self.usage, usage)
 
