@@ -6,7 +6,6 @@ import contextlib
 import json
 import random
 import sys
-import time
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -78,8 +77,6 @@ def test_a_mutated_message_is_never_the_suites_bug(seed: int, monkeypatch: pytes
     module.connect = lambda send: Mutating(send, random.Random(seed)).receive  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "chaos_mutating", module)
     adapter = Adapter("python:chaos_mutating:connect", timeout=0.5)
-    began = time.monotonic()
     with contextlib.suppress(AdapterFault):  # anything else is what this test is about
         play(adapter, "x", SCENARIO, "stream", seed=3, timeout=0.5)
     adapter.close()
-    assert time.monotonic() - began < 3

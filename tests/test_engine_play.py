@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
@@ -255,13 +254,11 @@ def test_steps_stand_between_operations(adapter: Adapter) -> None:
 
 
 def test_a_gate_that_nobody_opens_is_stuck_and_the_run_goes_on(adapter: Adapter) -> None:
-    began = time.monotonic()
     clause = {"wait": "never"}
     run = [{"input": name, "together": "both"} for name in "ab"]
     trace = play(adapter, "x", hooked("processInput", clause, run=run), "generate", timeout=0.4)
     assert trace.stuck_gates == ["never"]
     assert set(trace.outcomes) == {"0", "1"}
-    assert time.monotonic() - began < 1.5
 
 
 def test_while_we_hold_a_call_silence_is_no_hang(adapter: Adapter) -> None:
@@ -327,15 +324,3 @@ def test_a_play_that_brings_too_much_is_ended(adapter: Adapter, monkeypatch: pyt
     monkeypatch.setattr(answers, "MOST_EVENTS", 5)
     with pytest.raises(AdapterFault, match="does not come to an end: 5 messages"):
         play(adapter, "x", scenario(), "stream")
-
-
-def test_a_simple_play_takes_milliseconds(adapter: Adapter) -> None:
-    lax = Adapter("python:chaos.mini:connect")
-    call = {"id": "c", "name": "look", "args": {}}
-    played = hooked("processOutputStream", tools={"look": {}}, model=[{"toolCalls": [call]}, {"text": ["x"]}])
-    took = []
-    for _ in range(10):
-        began = time.perf_counter()
-        play(lax, "x", played, "stream")
-        took.append(time.perf_counter() - began)
-    assert min(took) < 0.05
