@@ -29,6 +29,10 @@ MARK = re.compile("(?<!^)(?=[A-Z])")
 BIG = 2**53
 
 
+class NoSuchPath(LookupError):
+    """A path, a token or a member that the open call does not have."""
+
+
 class ScriptedError(Exception):
     """An error that a scenario raises; `name` is what the scenario calls it."""
 
@@ -79,7 +83,7 @@ class Objects:
     def find(self, token: str) -> Any:
         """The object with this token."""
         if token not in self._objects:
-            raise LookupError(f"no object has the token {token!r}")
+            raise NoSuchPath(f"no object has the token {token!r}")
         return self._objects[token]
 
     # -- outwards --------------------------------------------------------------------------------------------------
@@ -171,7 +175,7 @@ def follow(path: str, scope: Mapping[str, Any]) -> tuple[Any, str | int]:
     if not isinstance(holder, list):
         return holder, last
     if not last.lstrip("-").isdigit():
-        raise LookupError(f"there is no {last!r} in {path!r}; a list has numbers")
+        raise NoSuchPath(f"there is no {last!r} in {path!r}; a list has numbers")
     return holder, int(last)
 
 
@@ -184,7 +188,7 @@ def member(holder: Any, step: str | int, path: str) -> Any:
             return holder[step]
         return getattr(holder, snake(str(step)))
     except (LookupError, AttributeError, ValueError):
-        raise LookupError(f"there is no {step!r} in {path!r}") from None
+        raise NoSuchPath(f"there is no {step!r} in {path!r}") from None
 
 
 def read(path: str, scope: Mapping[str, Any]) -> Any:
