@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import types
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -254,3 +256,17 @@ def test_a_recording_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytes
         "revision": "nine-hook",
         "date": "",
     }
+
+
+@pytest.mark.parametrize(("plays", "kept"), [(["b", "a"], "a"), (["b"] * 20, "b")])
+def test_what_was_recorded_may_come_in_a_later_play(
+    monkeypatch: pytest.MonkeyPatch, plays: list[str], kept: str
+) -> None:
+    one: Any = types.SimpleNamespace(id="RES-1-x[stream]")
+    coming = iter(plays)
+    monkeypatch.setattr(recording, "_played", lambda adapter, items, timeout: [(one, {"trace": next(coming)})])
+    old = Recording({}, {one.id: {"trace": "a"}})
+
+    again = recording._again(cast(Any, None), one, old, {"trace": "b"}, 1.0)
+
+    assert again == {"trace": kept}
