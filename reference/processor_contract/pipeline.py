@@ -176,9 +176,9 @@ def through_stream(run: Run, chunk: Chunk, writer: Writer | None = None) -> Chun
     if not run.plan["process_output_stream"]:
         run.check_cancelled()
         return chunk
-    run.stream_parts.append(chunk)  # STR-6: as it was before the chain, which gets a copy to edit
     for link in run.plan["process_output_stream"]:
-        link.parts.append(chunk)  # an array for each processor: what one takes out is there for the others
+        # STR-6: as it was before the chain, which gets a copy to edit; what one processor takes out is there for others
+        link.parts.append(chunk)
     slate: Slate = {"part": clone(chunk), "writer": writer or run.writer}
     passed: Chunk | None = call(run, "process_output_stream", slate)["part"]
     fault = None if passed is None else fault_of(passed)

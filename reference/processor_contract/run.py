@@ -118,7 +118,6 @@ class Run:
         self.writer: Writer | None = None
         self.direct_writer: Writer | None = None  # sends past the processors (DAT-4)
         self.states: dict[str, dict[str, Any]] = {}
-        self.stream_parts: list[Chunk] = []
         self.outbox: deque[Chunk] = deque()  # chunks on their way to the client
         self.woken = threading.Condition()  # something has come to the outbox, or a tool has ended
         self.signal.on_abort(self.wake)

@@ -16,7 +16,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from processor_contract import pipeline
+from processor_contract.data import Chunk
 from processor_contract.hooks import HOOKS, Hook
+from processor_contract.run import Run
 
 
 class Patch:
@@ -98,6 +100,12 @@ class Mutant:
             yield
         finally:
             patch.undo()
+
+
+def stream_parts(run: Run) -> list[Chunk]:
+    """The chunks that have come to processOutputStream so far; none where the run has no such processor."""
+    links = run.plan["process_output_stream"]
+    return links[0].parts if links else []
 
 
 MUTANTS: dict[str, Mutant] = {}

@@ -16,7 +16,7 @@ from processor_contract.returns import Slate
 from processor_contract.run import Attempt, Run, Settings
 from processor_contract.tools import Outcome
 
-from . import Patch, mutant
+from . import Patch, mutant, stream_parts
 from .order import Chunks, replan
 from .order_steps import chunks_skip
 
@@ -74,9 +74,9 @@ def goes_on(patch: Patch, decide: Callable[[Run, bool, list[Chunk]], bool]) -> N
     """Decides otherwise whether a step is followed by another; also gets the chunks of the step before the chain."""
 
     def try_step(original: Any, run: Run, attempt: Attempt) -> Any:
-        before = len(run.stream_parts)
+        before = len(stream_parts(run))
         answered = yield from original(run, attempt)
-        return decide(run, answered, run.stream_parts[before:])
+        return decide(run, answered, stream_parts(run)[before:])
 
     patch.around(loop.try_step, try_step)
 

@@ -12,7 +12,7 @@ from processor_contract.errors import AttemptRejected, RunEnded, TripWire
 from processor_contract.run import Attempt, Run
 from processor_contract.tools import Outcome
 
-from . import Patch, mutant
+from . import Patch, mutant, stream_parts
 from .abort import Chunks
 from .repeats import is_retry, passing
 
@@ -76,8 +76,8 @@ def a_rejected_chunk_goes_out(patch: Patch) -> None:
     """The chunk on which an attempt is rejected is the last of it."""
 
     def reject(original: Any, run: Run, attempt: Attempt) -> Chunks:
-        if run.stream_parts and run.stream_parts[-1]["type"] == "text-delta":
-            yield dict(run.stream_parts[-1])
+        if stream_parts(run) and stream_parts(run)[-1]["type"] == "text-delta":
+            yield dict(stream_parts(run)[-1])
         yield from original(run, attempt)
 
     patch.around(loop.reject, reject)

@@ -11,7 +11,7 @@ from processor_contract.run import Run
 from processor_contract.stream import RunResult, Stream
 from processor_contract.tools import Outcome
 
-from . import Patch, mutant
+from . import Patch, mutant, stream_parts
 from .abort import Chunks, ending
 
 # -- what the stream reports -------------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ def a_refused_chunk_goes_out(patch: Patch) -> None:
     """The chunk on which a processor aborts is the last one that goes out."""
 
     def chunk(run: Run, hook: str) -> list[Any]:
-        return [dict(run.stream_parts[-1])] if hook == "processOutputStream" else []
+        return [dict(stream_parts(run)[-1])] if hook == "processOutputStream" else []
 
     around_the_tripwire(patch, before=chunk)
 

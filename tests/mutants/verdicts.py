@@ -11,7 +11,7 @@ from processor_contract.processor import HookArgs
 from processor_contract.run import Link, Run
 from processor_contract.tools import Outcome
 
-from . import Patch, mutant
+from . import Patch, mutant, stream_parts
 from .abort import CHAINS, Chunks, ending, methods, named
 
 # -- neither a cancellation nor a failure ------------------------------------------------------------------------------
@@ -114,7 +114,7 @@ def granting_on_data(patch: Patch, grants: Callable[[Run], bool]) -> None:
 
     def judged(original: Any, run: Run, link: Link, tripwire: TripWire) -> RunEnded:
         ended: RunEnded = original(run, link, tripwire)
-        on_data = link.hook.wire == "processOutputStream" and str(run.stream_parts[-1]["type"]).startswith("data-")
+        on_data = link.hook.wire == "processOutputStream" and str(stream_parts(run)[-1]["type"]).startswith("data-")
         if not on_data or not tripwire.retry:
             return ended
         return AttemptRejected(tripwire) if grants(run) else RunEnded(tripwire)
