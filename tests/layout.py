@@ -29,6 +29,7 @@ ORDER = (
     "models",
     "request",
     "tools",
+    "results",
     "checks",
     "storage",
     "memory",

@@ -165,3 +165,8 @@ def caused_by(later: Failure, earlier: BaseException) -> Failure:
     if last is not earlier:
         last.__cause__ = earlier
     return later
+
+
+def described(error: BaseException) -> dict[str, Any]:
+    """An exception as chunks carry it."""
+    return {"name": type(error).__name__, "message": told(error)}

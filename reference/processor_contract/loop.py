@@ -6,12 +6,12 @@ reader; what became of the run stands in the run.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from contextlib import closing
 from itertools import chain
 from typing import Any
 
-from .data import CONTROL_CHUNKS, Chunk, Json, ToolCallInfo, add_usage, clone, fault_of
+from .data import CONTROL_CHUNKS, Chunk, add_usage, clone, fault_of
 from .errors import (
     AttemptRejected,
     CallFailed,
@@ -22,16 +22,15 @@ from .errors import (
     RunEnded,
     RunFailed,
     caused_by,
-    told,
+    described,
 )
 from .models import ModelRequest
 from .models.calling import called
-from .pipeline import blamed, call, deliver, save, send, through_stream
+from .pipeline import Chunks, blamed, call, deliver, passed, save, send, through_stream
 from .request import ask
+from .results import open_calls, settle, settled
 from .run import Attempt, Run
-from .tools import Outcome, answered_here, run_tools
-
-Chunks = Iterator[Chunk]
+from .tools import answered_here, run_tools
 
 
 def input_phase(run: Run) -> None:
@@ -246,71 +245,6 @@ def examine(run: Run, attempt: Attempt) -> None:
     call(run, "process_output_step", slate)
 
 
-# -- tools -------------------------------------------------------------------------------------------------------------
-
-
-def open_calls(run: Run) -> list[ToolCallInfo]:
-    """The step's calls without an answer, as the response has them now (TOOL-5); the provider's own are not ours."""
-    return [
-        {key: part["toolInvocation"].get(key) for key in ("toolCallId", "toolName", "args")}  # type: ignore[misc]
-        for part in run.response.parts()
-        if part.get("type") == "tool-invocation"
-        and part["toolInvocation"].get("state") == "call"
-        and not part.get("providerExecuted")
-    ]
-
-
-def settle(run: Run, outcome: Outcome) -> Chunks:
-    """One outcome: processToolResult, then the list, then its chunk (ORD-11, ORD-12). An error has no hook (TOOL-8)."""
-    info: dict[str, Any] = clone(outcome.call)
-    if outcome.error is not None:
-        invocation = run.response.invocation(info["toolCallId"])
-        if invocation is not None:
-            invocation.update(state="output-error", errorText=told(outcome.error))
-        yield from passed(run, run.chunk("tool-error", {**info, "error": described(outcome.error)}))
-    else:
-        result = examine_result(run, info, outcome.result, None)
-        yield from run.outgoing()
-        # ORD-29; a copy, so that changing the chunk changes what the client sees and nothing else (PER-36)
-        yield from passed(run, run.chunk("tool-result", {**info, "result": clone(result)}))
-
-
-def examine_result(run: Run, info: dict[str, Any], result: Json, provider_executed: bool | None) -> Json:
-    """processToolResult on one result; it enters the list as the processors leave it, and is returned (TOOL-3)."""
-    slate = {
-        "step_number": run.attempt.number,  # ORD-14: of the step that called the tool
-        "tool_name": info["toolName"],
-        "tool_call_id": info["toolCallId"],
-        "args": info["args"],
-        "result": result,
-        "provider_executed": provider_executed,
-    }
-    result = call(run, "process_tool_result", slate)["result"]
-    invocation = run.response.invocation(info["toolCallId"], anywhere=bool(provider_executed))
-    if invocation is not None:
-        if invocation.get("state") != "call":  # a processor has answered it: the raw value is nowhere
-            return invocation.get("result")
-        invocation.update(state="result", result=result)
-    return result
-
-
-def settled(run: Run, part: Chunk) -> Chunk:
-    """A provider's tool result as the processors left it; the provider keeps its own."""
-    payload = {**part["payload"]}
-    settle_provider_result(run, payload)
-    return {**part, "payload": payload}
-
-
-def settle_provider_result(run: Run, payload: dict[str, Any]) -> None:
-    """A result the provider itself made, in mid-stream: the hook sees the raw value, everything after it the new one
-    (TOOL-9).
-    """
-    invocation = run.response.invocation(payload["toolCallId"], anywhere=True)
-    args = clone(invocation.get("args")) if invocation is not None else payload.get("args")
-    info = {"toolCallId": payload["toolCallId"], "toolName": payload["toolName"], "args": args}
-    payload["result"] = clone(examine_result(run, info, payload.get("result"), True))
-
-
 # -- when it does not go well ------------------------------------------------------------------------------------------
 
 
@@ -371,25 +305,6 @@ def surface(run: Run, attempt: Attempt, error: BaseException) -> Chunks:
 # -- helpers -----------------------------------------------------------------------------------------------------------
 
 
-def passed(run: Run, chunk: Chunk, *, plainly: bool = False) -> Chunks:
-    """A chunk of the runtime's own, through processOutputStream to the client; `plainly`: a retry asked for there is
-    an abort.
-    """
-    try:
-        send(run, chunk)
-    except AttemptRejected as rejected:
-        if not plainly:
-            raise
-        run.go_on()
-        raise run.end_with(RunEnded(rejected.tripwire)) from None  # RTY-8, TRI-18
-    yield from run.outgoing()
-
-
 def ending_payload(attempt: Attempt) -> dict[str, Any]:
     """What `step-finish` carries."""
     return {"finishReason": attempt.finish_reason, "usage": dict(attempt.usage)}
-
-
-def described(error: BaseException) -> dict[str, Any]:
-    """An exception as chunks carry it."""
-    return {"name": type(error).__name__, "message": told(error)}

@@ -7,7 +7,7 @@ out: the slate as the chain left it; or RunEnded, AttemptRejected, HookFailed, C
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from .context import Writer
@@ -17,6 +17,8 @@ from .hooks import HOOKS, Hook
 from .processor import HookArgs, Processor
 from .returns import Slate
 from .run import Link, Run
+
+Chunks = Iterator[Chunk]
 
 
 def plan(run: Run) -> None:
@@ -193,6 +195,20 @@ def send(run: Run, chunk: Chunk) -> None:
     passed = through_stream(run, chunk)
     if passed is not None:
         deliver(run, passed)
+
+
+def passed(run: Run, chunk: Chunk, *, plainly: bool = False) -> Chunks:
+    """A chunk of the runtime's own, through processOutputStream to the client; `plainly`: a retry asked for there is
+    an abort.
+    """
+    try:
+        send(run, chunk)
+    except AttemptRejected as rejected:
+        if not plainly:
+            raise
+        run.go_on()
+        raise run.end_with(RunEnded(rejected.tripwire)) from None  # RTY-8, TRI-18
+    yield from run.outgoing()
 
 
 def deliver(run: Run, chunk: Chunk, message_id: str | None = None) -> None:

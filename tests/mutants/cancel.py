@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from processor_contract import agent, loop, stream, tools
+from processor_contract import agent, loop, results, stream, tools
 from processor_contract.errors import Cancelled
 from processor_contract.hooks import HOOKS
 from processor_contract.returns import Slate
@@ -86,7 +86,7 @@ def results_of_cancelled_tools_are_taken_in(patch: Patch) -> None:
             return original(run, *given)
 
     patch.around(tools.run_tools, run_tools)
-    patch.around(loop.examine_result, examine)
+    patch.around(results.examine_result, examine)
 
 
 def at_the_end(patch: Patch, change: Callable[[Run, Any], Chunks]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop, stream
+from processor_contract import loop, results, stream
 from processor_contract.data import add_usage, clone
 from processor_contract.errors import RunEnded
 from processor_contract.run import Attempt, Run
@@ -47,7 +47,7 @@ def a_step_counts_when_its_answer_has_passed(patch: Patch) -> None:
 
     def examine(original: Any, run: Run, attempt: Attempt) -> None:
         original(run, attempt)
-        if loop.open_calls(run):
+        if results.open_calls(run):
             run.steps.append(run.current_step())
 
     def accept(original: Any, run: Run) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop, pipeline
+from processor_contract import errors, loop, pipeline
 from processor_contract.errors import APICallError, ProviderFailed
 from processor_contract.hooks import HOOKS
 from processor_contract.returns import Slate
@@ -88,7 +88,7 @@ def errors_go_out_at_once(patch: Patch) -> None:
     """The error chunk goes out as it comes; a retry follows it."""
 
     def recover(original: Any, run: Run, attempt: Attempt, error: Failure) -> Any:
-        yield run.chunk("error", {"error": loop.described(error)})
+        yield run.chunk("error", {"error": errors.described(error)})
         return (yield from original(run, attempt, error))
 
     patch.around(loop.recover, recover)
@@ -99,7 +99,7 @@ def stream_hooks_see_every_error(patch: Patch) -> None:
     """The error is kept from the client, but stream filters are told at once."""
 
     def recover(original: Any, run: Run, attempt: Attempt, error: Failure) -> Any:
-        pipeline.through_stream(run, run.chunk("error", {"error": loop.described(error)}))
+        pipeline.through_stream(run, run.chunk("error", {"error": errors.described(error)}))
         return (yield from original(run, attempt, error))
 
     patch.around(loop.recover, recover)

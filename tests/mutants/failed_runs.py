@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import agent, loop, pipeline, stream
+from processor_contract import agent, errors, loop, pipeline, results, stream
 from processor_contract.data import Chunk, clone
 from processor_contract.errors import APICallError, ProviderFailed, RunEnded
 from processor_contract.hooks import HOOKS
@@ -213,7 +213,7 @@ def error_goes_out_before_the_tripwire(patch: Patch) -> None:
         try:
             return (yield from original(run, attempt, error))
         except RunEnded:
-            yield run.chunk("error", {"error": loop.described(error)})
+            yield run.chunk("error", {"error": errors.described(error)})
             raise
 
     patch.around(loop.recover, recover)
@@ -267,7 +267,7 @@ def calls_have_the_model_s_arguments(patch: Patch) -> None:
         return [{**call, "args": asked.get(run.id, call["args"])} for call in original(run)]
 
     patch.around(pipeline.through_stream, through)
-    patch.around(loop.open_calls, calls_of)
+    patch.around(results.open_calls, calls_of)
 
 
 @mutant("RES-2")

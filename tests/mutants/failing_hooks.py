@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import agent, errors, loop, pipeline, stream
+from processor_contract import agent, errors, loop, pipeline, results, stream
 from processor_contract.data import Chunk, clone
 from processor_contract.errors import ContractError, HookFailed, TripWire
 from processor_contract.hooks import HOOKS
@@ -301,7 +301,7 @@ def crashing_redactor_lets_its_result_through(patch: Patch) -> None:
             run.outbox.append(run.chunk("tool-result", {**info, "result": clone(result)}))
             raise
 
-    patch.around(loop.examine_result, examine)
+    patch.around(results.examine_result, examine)
 
 
 @mutant("ERR-37")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from processor_contract import loop, pipeline, tools
+from processor_contract import loop, pipeline, results, tools
 from processor_contract.data import Chunk, clone
 from processor_contract.hooks import HOOKS
 from processor_contract.memory import HISTORY_ID
@@ -232,7 +232,7 @@ def tools_before_output_step(patch: Patch) -> None:
     waiting: dict[str, Slate] = {}
 
     def late(chain: Any, run: Run, slate: Slate) -> Any:
-        if any(tools.answered_here(run, each["toolName"]) for each in loop.open_calls(run)):
+        if any(tools.answered_here(run, each["toolName"]) for each in results.open_calls(run)):
             return waiting.setdefault(run.id, slate)
         return chain(run, slate)
 
@@ -282,7 +282,7 @@ def tool_result_chunk_before_its_hook(patch: Patch) -> None:
             yield from settle(run, outcome)
             return
         info: dict[str, Any] = clone(outcome.call)
-        yield from loop.passed(run, run.chunk("tool-result", {**info, "result": clone(outcome.result)}))
-        loop.examine_result(run, info, outcome.result, None)
+        yield from pipeline.passed(run, run.chunk("tool-result", {**info, "result": clone(outcome.result)}))
+        results.examine_result(run, info, outcome.result, None)
 
-    patch.around(loop.settle, early)
+    patch.around(results.settle, early)

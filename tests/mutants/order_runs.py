@@ -8,7 +8,7 @@ from contextvars import copy_context
 from threading import Thread
 from typing import Any
 
-from processor_contract import agent, loop, pipeline, tools
+from processor_contract import agent, loop, pipeline, results, tools
 from processor_contract.data import Chunk, clone
 from processor_contract.errors import RunEnded
 from processor_contract.memory import HISTORY_ID
@@ -172,7 +172,7 @@ def tools_run_after_an_abort(patch: Patch) -> None:
         try:
             original(run, attempt)
         except RunEnded:
-            calls = [each for each in loop.open_calls(run) if tools.answered_here(run, each["toolName"])]
+            calls = [each for each in results.open_calls(run) if tools.answered_here(run, each["toolName"])]
             for each in calls:
                 tools._execute(run, Outcome(each))
             raise

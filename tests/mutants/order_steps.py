@@ -7,7 +7,7 @@ from contextlib import suppress
 from time import sleep
 from typing import Any
 
-from processor_contract import agent, loop, pipeline, tools
+from processor_contract import agent, loop, pipeline, results, tools
 from processor_contract.data import Chunk
 from processor_contract.errors import Cancelled, HookFailed, RunEnded
 from processor_contract.returns import Slate
@@ -66,7 +66,7 @@ def hook_as_soon_as_its_tool_ends(patch: Patch) -> None:
     def one_by_one(run_tools: Any, run: Run, calls: Any) -> Any:
         for call in calls:
             outcomes = yield from run_tools(run, [call])
-            yield from loop.settle(run, outcomes[0])
+            yield from results.settle(run, outcomes[0])
         return []
 
     patch.around(tools.run_tools, one_by_one)
@@ -216,7 +216,7 @@ def response_metadata_passes(patch: Patch) -> None:
     """The provider's response-metadata is sent on like any chunk of the model."""
 
     def sent(run: Run, attempt: Attempt, payload: Any) -> Chunks:
-        return loop.passed(run, run.chunk("response-metadata", payload))
+        return pipeline.passed(run, run.chunk("response-metadata", payload))
 
     patch.set(loop.SILENT, "response-metadata", sent)
 
@@ -286,7 +286,7 @@ def step_start_before_the_requests(patch: Patch) -> None:
 
     send = sender()
     patch.chain("process_llm_request", early)
-    patch.around(loop.passed, passed)
+    patch.around(pipeline.passed, passed)
 
 
 @mutant("ORD-18")

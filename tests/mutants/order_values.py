@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from processor_contract import agent, loop
+from processor_contract import agent, errors, loop, pipeline, results
 from processor_contract.data import clone
 from processor_contract.hooks import HOOKS
 from processor_contract.message_list import MessageList
@@ -195,7 +195,7 @@ def provider_results_after_the_answer(patch: Patch) -> None:
             settle(*waiting.pop(0))
         original(run, attempt)
 
-    settle = loop.settle_provider_result
+    settle = results.settle_provider_result
     patch.function(settle, lambda run, payload: waiting.append((run, payload)))
     patch.around(loop.examine, examine)
 
@@ -222,7 +222,7 @@ def error_shown_before_its_hook(patch: Patch) -> None:
     """The client is told of a failure when it happens; processAPIError then sees whether it can be mended."""
 
     def recover(original: Any, run: Run, attempt: Attempt, error: BaseException) -> Any:
-        yield from loop.passed(run, run.chunk("error", {"error": loop.described(error)}))
+        yield from pipeline.passed(run, run.chunk("error", {"error": errors.described(error)}))
         return (yield from original(run, attempt, error))
 
     patch.around(loop.recover, recover)

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop
+from processor_contract import loop, results
 from processor_contract.data import add_usage
 from processor_contract.errors import AttemptRejected, RunEnded, TripWire
 from processor_contract.run import Attempt, Run
@@ -94,7 +94,7 @@ def a_rejected_result_goes_out(patch: Patch) -> None:
             yield run.chunk("tool-result", {**outcome.call, "result": outcome.result})
             raise
 
-    patch.around(loop.settle, settle)
+    patch.around(results.settle, settle)
 
 
 @mutant("RTY-26")

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop, pipeline, request, tools
+from processor_contract import loop, pipeline, request, results, tools
 from processor_contract.errors import AttemptRejected, RunEnded
 from processor_contract.run import Attempt, Run
 from processor_contract.tools import Outcome
@@ -20,7 +20,7 @@ from .abort import Chunks
 def passing(patch: Patch, around: Callable[[Callable[..., Chunks], Run, Any, bool], Chunks]) -> None:
     """The runtime's own chunks go out by `around(passed, run, chunk, plainly)`."""
     patch.around(
-        loop.passed,
+        pipeline.passed,
         lambda original, run, chunk, *, plainly=False: around(
             lambda plainly=plainly: original(run, chunk, plainly=plainly), run, chunk, plainly
         ),
@@ -118,7 +118,7 @@ def tools_of_a_rejected_answer_run(patch: Patch) -> None:
         try:
             original(run, attempt)
         except AttemptRejected:
-            for each in loop.open_calls(run):
+            for each in results.open_calls(run):
                 tools._execute(run, Outcome(each))
             raise
 
@@ -149,12 +149,12 @@ def other_results_are_settled_after_a_rejection(patch: Patch) -> None:
             yield from original(run, outcome)
         except AttemptRejected as rejected:
             run.go_on()
-            for call in loop.open_calls(run):
+            for call in results.open_calls(run):
                 if call["toolCallId"] != outcome.call["toolCallId"]:
                     yield from original(run, Outcome(call, result={}))
             raise rejected
 
-    patch.around(loop.settle, settle)
+    patch.around(results.settle, settle)
 
 
 @mutant("RTY-24")
@@ -165,12 +165,12 @@ def other_results_go_out_after_a_rejection(patch: Patch) -> None:
         try:
             yield from original(run, outcome)
         except AttemptRejected:
-            for call in loop.open_calls(run):
+            for call in results.open_calls(run):
                 if call["toolCallId"] != outcome.call["toolCallId"]:
                     yield run.chunk("tool-result", {**call, "result": {}})
             raise
 
-    patch.around(loop.settle, settle)
+    patch.around(results.settle, settle)
 
 
 # -- the beginning of the next one -------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop, pipeline, returns
+from processor_contract import pipeline, results, returns
 from processor_contract.data import clone, new_id
 from processor_contract.memory import MessageHistory
 from processor_contract.message_list import MessageList
@@ -100,7 +100,7 @@ def the_model_s_own_text_is_stored(patch: Patch) -> None:
 @mutant("PER-17")
 def the_tool_s_own_result_is_stored(patch: Patch) -> None:
     """The result that the tool returned is put into the list behind processToolResult."""
-    examine = loop.examine_result
+    examine = results.examine_result
     kept: dict[tuple[int, str], Any] = {}
 
     def examined(run: Run, info: Any, result: Any, provider_executed: Any) -> Any:

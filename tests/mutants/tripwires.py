@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop, pipeline, tools
+from processor_contract import loop, pipeline, results, tools
 from processor_contract.errors import RunEnded, TripWire
 from processor_contract.run import Run
 from processor_contract.stream import RunResult, Stream
@@ -275,7 +275,7 @@ def other_results_go_out_after_an_abort(patch: Patch) -> None:
                 yield run.chunk("tool-result", {"toolCallId": call["toolCallId"]})
             raise
 
-    patch.around(loop.settle, settle)
+    patch.around(results.settle, settle)
 
 
 @mutant("TRI-15")
@@ -285,10 +285,10 @@ def results_go_out_together(patch: Patch) -> None:
 
     def settle(original: Any, run: Run, outcome: Outcome) -> Chunks:
         kept.setdefault(run.id, []).extend(original(run, outcome))
-        if not loop.open_calls(run):
+        if not results.open_calls(run):
             yield from kept.pop(run.id)
 
-    patch.around(loop.settle, settle)
+    patch.around(results.settle, settle)
 
 
 @mutant("TRI-15")
@@ -304,7 +304,7 @@ def calls_run_as_their_results_are_settled(patch: Patch) -> None:
         yield from original(run, outcome)
 
     patch.around(tools.run_tools, run_tools)
-    patch.around(loop.settle, settle)
+    patch.around(results.settle, settle)
 
 
 @mutant("TRI-15")
