@@ -113,7 +113,8 @@ def _recording(parser: argparse.ArgumentParser) -> None:
 
 
 def _covering(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--write", action="store_true", help="bring SPEC.md's 'Shown by' and 'Broken by' up to date")
+    parser.add_argument("--write", action="store_true", help="bring what is generated in SPEC.md up to date")
+    parser.add_argument("--unmapped", action="store_true", help="only list the documents' rows that no rule names")
 
 
 COMMANDS: dict[

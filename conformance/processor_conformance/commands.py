@@ -15,7 +15,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import coverage, explain, lint, locate, recording, scenario, spec
+from . import appendix, coverage, explain, lint, locate, recording, scenario, spec
 from .connection import Adapter
 from .exits import Exit
 from .faults import AdapterDidNotStart, AdapterFault
@@ -119,15 +119,25 @@ def coverage_command(options: Namespace) -> int:
         )
     found = coverage.Coverage(spec.load(path), scenario.load_all(), lines, known or Mutants({}, {}))
     text = path.read_text("utf-8")
+    if options.unmapped:
+        return _unmapped(text, found)
     today = coverage.written(text, found)
     if options.write:
         path.write_text(today, "utf-8")
     print("\n".join(coverage.matrix(found)))
-    holes = coverage.holes(found)
+    holes = [*coverage.holes(found), *appendix.faults(text, found.rules.values())]
     if today != text and not options.write:
-        holes.append("SPEC.md: its 'Shown by' and 'Broken by' are not those of today; do coverage --write")
+        holes.append("SPEC.md: what is generated in it is not that of today; do coverage --write")
     print("\n".join(["", *holes, "", f"{len(holes)} holes" if holes else f"no hole in {', '.join(COMPLETE)}"]))
     return Exit.NOT_CONFORMANT if holes else Exit.CONFORMANT
+
+
+def _unmapped(text: str, found: coverage.Coverage) -> int:
+    """Says which rows of the documents and decisions have neither a rule nor a reason for having none."""
+    left = appendix.unmapped(text, found.rules.values())
+    for kind, rows in left.items():
+        print(f"{kind} ({len(rows)} of {len(appendix.KINDS[kind])}): {', '.join(rows) or 'none left over'}")
+    return Exit.NOT_CONFORMANT if any(left.values()) else Exit.CONFORMANT
 
 
 def _needs_jsonschema(what: str, wanted: bool = True) -> None:

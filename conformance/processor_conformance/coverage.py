@@ -2,8 +2,8 @@
 kills.
 
 Flows in: SPEC.md, the scenarios, the reference's recordings, and `fixtures/mutants.json`. Flows out: the matrix as
-text, the holes in it, and SPEC.md with its `*Shown by*` and `*Broken by*` lines and its table of endings brought up to
-date.
+text, the holes in it, and SPEC.md with its `*Shown by*` and `*Broken by*` lines, its table of endings and its appendix
+brought up to date.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import endings
+from . import appendix, endings
 from .match import Match, compare
 from .recording import Recording, replay
 from .report import WIDTH, Mutants
@@ -194,7 +194,8 @@ def written(text: str, coverage: Coverage) -> str:
     out = [pieces[0]]
     for rule, title, body in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         out.append(f"### {rule} · {title}{_generated(body, coverage.shown_by(rule), coverage.broken_by(rule))}")
-    return endings.written("".join(out), coverage.scenarios, coverage.lines)
+    text = endings.written("".join(out), coverage.scenarios, coverage.lines)
+    return appendix.written(text, coverage.rules.values())
 
 
 def _generated(body: str, shown: list[str], broken: list[str]) -> str:
