@@ -16,6 +16,8 @@ NAME, OTHER, *_ = MUTANTS
         (["nope"], "there is no mutant 'nope'; see tests/mutants/"),
         (["nope", "--write"], "there is no mutant 'nope'"),
         ([NAME + "x"], f"did you mean {NAME}"),
+        (["--on", "ORD"], "--on says what --write plays"),
+        (["--write", "--on", "nope"], "nope"),
         (["serve"], "serve takes the name of one mutant"),
         (["serve", NAME, OTHER], "serve takes the name of one mutant"),
         (["serve", "nope"], "there is no mutant 'nope'"),
@@ -37,6 +39,12 @@ def test_one_mutant_is_written_into_the_table_of_the_others() -> None:
         NAME: ["a[stream]", "b[stream]"],
         OTHER: ["old[stream]"],
     }
+
+
+def test_what_was_noted_of_scenarios_not_played_stays() -> None:
+    before = {NAME: {"rule": "?", "mistake": "?", "killed_by": ["no-more[stream]", "old[stream]", "played[stream]"]}}
+    found = merged(before, {NAME: ["new[stream]"]}, elsewhere=frozenset({"old[stream]"}))
+    assert found[NAME]["killed_by"] == ["new[stream]", "old[stream]"]
 
 
 def test_the_rule_and_the_mistake_come_from_the_mutant() -> None:

@@ -2,8 +2,9 @@
 
 A mutant is killed when a scenario of its own rule fails, by its own expectation or by an invariant of that rule, at
 something the rule governs: a play that only hangs, crashes or cannot be judged does not count. `--write` plays every
-scenario on the mutants, those named or all, and notes in fixtures/mutants.json which ones fail; what is known of the
-other mutants stays. `serve NAME` is an adapter to a broken reference, for any runner.
+scenario on the mutants, those named or all, and notes in fixtures/mutants.json which ones fail; `--on` only some
+scenarios (an id, a rule, a family). What is known of other mutants, or of how a mutant does on other scenarios, stays.
+`serve NAME` is an adapter to a broken reference, for any runner.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from processor_conformance import locate, player
+from processor_conformance.commands import UsageError, chosen
 from processor_conformance.connection import Adapter
 from processor_conformance.faults import AdapterFault
 from processor_conformance.scenario import Item, load_all
@@ -64,10 +66,11 @@ def kills(mutant: Mutant, results: Sequence[Result]) -> list[str]:
     return [result.item.id for result in own if mutant.rule in result.broken]
 
 
-def _played(name: str, everything: bool) -> tuple[str, list[str], list[str], list[str]]:
-    """(name, own kills, all items that fail, what could not be judged)."""
+def _played(name: str, given: Sequence[Item] | None) -> tuple[str, list[str], list[str], list[str]]:
+    """(name, own kills, all items that fail, what could not be judged), on the items given or those of its rule."""
     mutant = MUTANTS[name]
-    items = [item for scenario in load_all() if everything or scenario.rule == mutant.rule for item in scenario.items]
+    own_rule = (scenario for scenario in load_all() if scenario.rule == mutant.rule)
+    items = [item for scenario in own_rule for item in scenario.items] if given is None else given
     results = play(mutant, items)
     failing = [result.item.id for result in results if result.kind == "fail"]
     odd = [
@@ -76,37 +79,47 @@ def _played(name: str, everything: bool) -> tuple[str, list[str], list[str], lis
     return name, kills(mutant, results), failing, odd
 
 
-def report(names: Sequence[str], everything: bool) -> dict[str, list[str]]:
+def report(names: Sequence[str], items: Sequence[Item] | None = None) -> dict[str, list[str]]:
     """Plays the mutants side by side and prints a line for each; returns what fails, by mutant, and "" for the
     survivors.
     """
     failing_by: dict[str, list[str]] = {"": []}
     with multiprocessing.Pool(min(len(names), multiprocessing.cpu_count())) as pool:
-        for name, own, failing, odd in pool.starmap(_played, [(name, everything) for name in names], chunksize=1):
+        for name, own, failing, odd in pool.starmap(_played, [(name, items) for name in names], chunksize=1):
             failing_by[name] = failing
-            if not own:
+            asked = items is None or any(item.scenario.rule == MUTANTS[name].rule for item in items)
+            verdict = f"fails {len(failing)}, none of its own rule asked"
+            if own:
+                verdict = f"killed by {own[0]}" + (f" and {len(own) - 1} more" if len(own) > 1 else "")
+            elif asked:
                 failing_by[""].append(name)
-            verdict = (
-                f"killed by {own[0]}" + (f" and {len(own) - 1} more" if len(own) > 1 else "") if own else "SURVIVES"
-            )
+                verdict = "SURVIVES"
             print(f"{MUTANTS[name].rule:8} {name:60} {verdict}", flush=True)
-            if not own:
+            if verdict == "SURVIVES":
                 print(f"{'':8} {MUTANTS[name].mistake}")
                 print(*(f"{'':8} {line}" for line in odd[:3]), sep="\n")
     return failing_by
 
 
-def write(failing_by: dict[str, list[str]]) -> Path:
-    """Notes which items fail for which mutant; of those that were not played now, what was noted before."""
+def write(failing_by: dict[str, list[str]], items: Sequence[Item]) -> Path:
+    """Notes which of the items played fail for which mutant; of what was not played now, what was noted before."""
     path = locate.find("fixtures") / "mutants.json"
-    table = merged(json.loads(path.read_text("utf-8"))["mutants"] if path.exists() else {}, failing_by)
+    before = json.loads(path.read_text("utf-8"))["mutants"] if path.exists() else {}
+    known = frozenset(item.id for scenario in load_all() for item in scenario.items)
+    table = merged(before, failing_by, elsewhere=known.difference(item.id for item in items))
     path.write_text(json.dumps({"mutants": table}, indent=1, ensure_ascii=False) + "\n", "utf-8")
     return path
 
 
-def merged(before: dict[str, Json], failing_by: dict[str, list[str]]) -> dict[str, Json]:
-    """The table anew, by name: without the mutants that are no more, and without those never played."""
-    killed_by = {**{name: row["killed_by"] for name, row in before.items()}, **failing_by}
+def merged(
+    before: dict[str, Json], failing_by: dict[str, list[str]], elsewhere: frozenset[str] = frozenset()
+) -> dict[str, Json]:
+    """The table anew, by name: without the mutants that are no more, and without those never played; what was noted of
+    items `elsewhere` stays.
+    """
+    killed_by = {name: list(row["killed_by"]) for name, row in before.items()}
+    for name, failing in failing_by.items():
+        killed_by[name] = [*failing, *elsewhere.intersection(killed_by.get(name, ()))]
     return {
         name: {"rule": mutant.rule, "mistake": mutant.mistake, "killed_by": sorted(killed_by[name])}
         for name, mutant in sorted(MUTANTS.items())
@@ -119,7 +132,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="mutants", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help="only these mutants (or: serve NAME)")
     parser.add_argument("--write", action="store_true", help="play every scenario and note it in fixtures/mutants.json")
+    parser.add_argument("--on", nargs="+", metavar="SCENARIOS", help="with --write: play only these")
     options = parser.parse_args(arguments)
+    if options.on and not options.write:
+        parser.error("--on says what --write plays; without it a mutant is played on the scenarios of its own rule")
     serving = options.names[:1] == ["serve"]
     names = options.names[1:] if serving else options.names
     if serving and len(names) != 1:
@@ -129,11 +145,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
             parser.error(unknown(name))
     if serving:
         return serve(names[0])
-    failing_by = report(names or list(MUTANTS), options.write)
+    try:
+        items = chosen(load_all(), options.on or (), None) if options.write else None
+    except UsageError as error:
+        parser.error(str(error))
+    failing_by = report(names or list(MUTANTS), items)
     survivors = failing_by.pop("")
-    if options.write:
-        print(f"written: {write(failing_by).name}")
-    print(f"{len(failing_by) - len(survivors)} of {len(failing_by)} mutants killed by a scenario of their own rule")
+    if items is not None:
+        print(f"written: {write(failing_by, items).name}")
+    if not options.on:
+        print(f"{len(failing_by) - len(survivors)} of {len(failing_by)} mutants killed by a scenario of their own rule")
     return 1 if survivors else 0
 
 
