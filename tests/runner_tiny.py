@@ -33,6 +33,16 @@ def connect_six(send: Callable[[str], None]) -> Callable[[str], None]:
     return _Tiny(send, {**HELLO, "revisions": ["six-hook"]}).receive
 
 
+def connect_in_part(send: Callable[[str], None]) -> Callable[[str], None]:
+    """The same, and it says that it calls one hook only."""
+    return _Tiny(send, {**HELLO, "hooks": ["processOutputStream"]}).receive
+
+
+def connect_odd(send: Callable[[str], None]) -> Callable[[str], None]:
+    """The same, but it speaks of a hook that there is not."""
+    return _Tiny(send, {**HELLO, "hooks": ["processOutput"]}).receive
+
+
 class _Tiny:
     def __init__(self, send: Callable[[str], None], hello: Json = HELLO) -> None:
         self.send = send

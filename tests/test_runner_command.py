@@ -276,6 +276,25 @@ def test_the_scenarios_of_the_revision_asked_for_are_played(
     assert "ORD-9-new is not for the revision six-hook" in capsys.readouterr().err
 
 
+def test_hooks_that_are_not_there_are_not_asked_for(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(folder, "ORD-9-other-hook", "two")
+    path = folder / "ordering" / "ORD-9-other-hook.json"
+    path.write_text(path.read_text().replace('"processOutputStream": []', '"processOutputStep": []'))
+    report = tmp_path / "report.json"
+    assert run(folder, "--json", str(report), impl="python:runner_tiny:connect_in_part") == 0
+    found = json.loads(report.read_text())
+    verdicts = {result["item"]: result["verdict"] for result in found["results"]}
+    assert (found["lacks"], verdicts["ORD-9-other-hook[stream]"]) == (["processOutputStep"], "unsupported")
+    assert capsys.readouterr().out.splitlines()[-1].startswith("partial: tiny 1.0 keeps")
+
+
+def test_a_hook_that_there_is_not_is_no_hook(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(folder, impl="python:runner_tiny:connect_odd") == 3
+    assert "the answer to initialize: /hooks/0 is 'processOutput', not one of " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("option", ["--json", "--junitxml"])
 def test_a_report_that_cannot_be_written_is_said_before_the_run(
     folder: Path, tmp_path: Path, option: str, capsys: pytest.CaptureFixture[str]

@@ -9,11 +9,13 @@ from processor_conformance.deviations import Cause, Deviation, Deviations
 from processor_conformance.report import Mutants
 from processor_conformance.scenario import Scenario
 from processor_conformance.verdict import Conclusion, Result, judge
+from processor_conformance.words import Json
 from runner_kit import hook, item, rule, scenario, trace
 
 SPEC = {"ORD-3": rule("ORD-3", sources=("document S-1", "decision 1")), "ORD-4": rule("ORD-4", sources=("decision 4",))}
 OF = scenario([{"work": [hook("a"), hook("b")]}])
 OTHER = scenario([{"work": [hook("a")]}], name="ORD-4-other")
+USES_BOTH: Json = {"processors": {"a": {"processAPIError": [], "processInput": []}}}
 FAILED = judge(item(OF), trace({"work": [hook("a", big="x" * 500), hook("c", big="x" * 500)]}))
 PASSED = Result(item(OTHER), "pass")
 PLAYED = {"ORD-3-in-order[stream]", "ORD-4-other[stream]", "STA-1-x[stream]"}
@@ -193,6 +195,24 @@ def test_a_summary_says_what_was_not_asked() -> None:
     found = Conclusion([PASSED, Result(item(OF), "unsupported")], SPEC)
     lines = report.summary(found, "it 1.0", None, {"memory", "close"})
     assert "  not asked        needs what is not declared: close, memory" in lines
+
+
+def test_an_implementation_in_part_is_never_called_conformant() -> None:
+    results = [Result(item(OTHER), "pass"), Result(item(scenario([{}], given=USES_BOTH)), "unsupported")]
+    lines = report.summary(Conclusion(results, SPEC, frozenset({"processAPIError"})), "it 1.0")
+    assert lines[3:] == [
+        "  partial          it has no processAPIError; 1 scenario not asked for that",
+        "  documents alone  no such rule was played",
+        "  in full          in part: 1 of 1 MUST rule kept, our decisions included",
+        "",
+        "partial: it 1.0 keeps its 1 rule (1 scenario, 1 play; documents alone: not asked, in full: in part; "
+        "it has no processAPIError; 1 scenario not asked for that)",
+    ]
+
+
+def test_what_is_broken_in_part_is_broken() -> None:
+    line = report.last_line(Conclusion([FAILED], SPEC, frozenset({"processAPIError"})), "it 1.0")
+    assert line.startswith("not conformant: it 1.0 breaks 1 of 1 rule: ORD-3 (1 scenario, 1 play; documents alone: no,")
 
 
 def test_a_last_word_about_nothing_says_so() -> None:

@@ -15,10 +15,11 @@ from . import schema
 from .faults import AdapterDidNotStart, AdapterFault, SuiteError, breach
 from .peer import Peer
 from .trace import Trace
-from .words import PROTOCOL, REVISION, Json
+from .words import HOOKS, PROTOCOL, REVISION, Json
 
 if TYPE_CHECKING:
     from .notes import Notes
+    from .scenario import Item
 
 START_PATIENCE = 3  # times the timeout: a runtime that has to load itself may take longer than to answer
 GRACE = 5.0  # PROTOCOL.md section 6: after `shutdown` an adapter ends within five seconds
@@ -32,6 +33,15 @@ class Hello:
     version: str
     revisions: tuple[str, ...]
     capabilities: frozenset[str]
+    hooks: frozenset[str] = frozenset(HOOKS)  # those it calls; an implementation in part has some of them
+
+    def undeclared(self, item: Item) -> set[str]:
+        """The capabilities that the item needs and the adapter has not declared."""
+        return item.scenario.capabilities(item.mode) - self.capabilities
+
+    def lacking(self, item: Item) -> set[str]:
+        """The hooks that the item needs and the implementation has not."""
+        return item.scenario.hooks - self.hooks
 
 
 class Adapter:
@@ -141,4 +151,5 @@ def _hello(answer: Json) -> Hello:
         str(answer["implementation"].get("version", "")),
         tuple(answer["revisions"]),
         frozenset(answer["capabilities"]),
+        frozenset(answer.get("hooks", HOOKS)),
     )

@@ -117,7 +117,7 @@ def _played(adapter: Adapter, items: Iterable[Item], timeout: float) -> Iterator
     """Plays each item that the implementation can be asked, and gives its line."""
     for item in items:
         hello = adapter.start()
-        if item.scenario.capabilities(item.mode) <= hello.capabilities:
+        if not (hello.undeclared(item) or hello.lacking(item)):
             trace = player.play(adapter, item, seed=0, timeout=timeout)
             yield item, line(item.scenario, trace)
 

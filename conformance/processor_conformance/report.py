@@ -240,6 +240,7 @@ def summary(
     lines += _broken(conclusion)
     lines += _deviating(conclusion, known)
     lines += _labelled("not asked", f"needs what is not declared: {', '.join(sorted(missing))}") if missing else []
+    lines += _labelled("partial", _lacking(conclusion)) if conclusion.lacks else []
     lines += _labelled("documents alone", _verdict(conclusion, documents=True)) + _labelled(
         "in full", _verdict(conclusion, documents=False)
     )
@@ -303,7 +304,7 @@ def _verdict(conclusion: Conclusion, *, documents: bool) -> str:
     asked = sum(conclusion.standings[rule] != "not asked" for rule in rules)
     if not asked:
         return "no such rule was played"
-    word = _yes(conclusion.documents_alone if documents else conclusion.in_full)
+    word = _holds(conclusion, documents)
     whose = " that a document states" if documents else ", our decisions included"
     named = f"; not {', '.join(sorted(others, key=family_order))}" if documents and others else ""
     return f"{word}: {kept} of {_count(asked, 'MUST rule')} kept{whose}{named}"
@@ -315,6 +316,7 @@ def last_line(conclusion: Conclusion, who: str) -> str:
     plays = sum(result.kind != "unsupported" for result in conclusion.results)
     alone, full = _word(conclusion, documents=True), _word(conclusion, documents=False)
     verdicts = f"documents alone: {alone}, in full: {full}"
+    verdicts += f"; {_lacking(conclusion)}" if conclusion.lacks else ""
     return f"{_in_a_word(conclusion, who)} ({_count(len(scenarios), 'scenario')}, {_count(plays, 'play')}; {verdicts})"
 
 
@@ -323,7 +325,19 @@ def _word(conclusion: Conclusion, *, documents: bool) -> str:
     rules = _musts(conclusion, documents=documents)
     if all(conclusion.standings[rule] == "not asked" for rule in rules):
         return "not asked"
-    return _yes(conclusion.documents_alone if documents else conclusion.in_full)
+    return _holds(conclusion, documents)
+
+
+def _lacking(conclusion: Conclusion) -> str:
+    """Which hooks are not there, and how much was therefore not asked."""
+    unasked = {one.item.scenario.id for one in conclusion.results if one.item.scenario.hooks & conclusion.lacks}
+    return f"it has no {', '.join(sorted(conclusion.lacks))}; {_count(len(unasked), 'scenario')} not asked for that"
+
+
+def _holds(conclusion: Conclusion, documents: bool) -> str:
+    """Whether a verdict holds, in a word; nobody without some hooks is told more than that nothing asked is broken."""
+    holds = conclusion.documents_alone if documents else conclusion.in_full
+    return "in part" if holds and conclusion.lacks else "yes" if holds else "no"
 
 
 def _in_a_word(conclusion: Conclusion, who: str) -> str:
@@ -333,6 +347,7 @@ def _in_a_word(conclusion: Conclusion, who: str) -> str:
     asked = _count(number, "rule")
     broken = [rule for rule in _ordered(conclusion, "broken") if level(rule, conclusion.spec) == "MUST"]
     lesser = len(_ordered(conclusion, "broken")) - len(broken)
+    word = "partial" if conclusion.lacks else "conformant"
     if kinds["suite-error"]:
         return f"suite error: {_count(kinds['suite-error'], 'play')} could not be judged, by no fault of {who}"
     if broken:
@@ -346,8 +361,8 @@ def _in_a_word(conclusion: Conclusion, who: str) -> str:
         return f"accounted for: {who} keeps {kept} of {asked} and breaks the others as its deviations file says"
     if lesser:
         musts = _all(sum(standings[rule] != "not asked" for rule in _musts(conclusion, documents=False)), "MUST rule")
-        return f"conformant: {who} keeps {musts}; {lesser} that it SHOULD keep {'is' if lesser == 1 else 'are'} broken"
-    return f"conformant: {who} keeps {_all(number, 'rule')}"
+        return f"{word}: {who} keeps {musts}; {lesser} that it SHOULD keep {'is' if lesser == 1 else 'are'} broken"
+    return f"{word}: {who} keeps {_all(number, 'rule')}"
 
 
 def _named(rules: list[str]) -> str:
@@ -357,10 +372,6 @@ def _named(rules: list[str]) -> str:
 
 def _all(number: int, noun: str) -> str:
     return f"its {_count(number, noun)}" if number == 1 else f"all {_count(number, noun)}"
-
-
-def _yes(holds: bool) -> str:
-    return "yes" if holds else "no"
 
 
 def _count(number: int, noun: str) -> str:

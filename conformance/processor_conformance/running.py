@@ -38,7 +38,7 @@ def run_suite(plugin: Plugin, keeper: Keeper, arguments: list[str], json_file: P
     supervisor = plugin.supervisor
     with _apart():
         ended = int(pytest.main([*_own(supervisor.subject.command), *arguments], plugins=[plugin]))
-    conclusion = Conclusion(supervisor.results, plugin.spec)
+    conclusion = Conclusion(supervisor.results, plugin.spec, frozenset(supervisor.lacks))
     code = _exit_code(plugin, keeper, conclusion, ended)
     if json_file and plugin.selected:
         json_file.write_text(
@@ -105,7 +105,7 @@ def _explain(plugin: Plugin, keeper: Keeper, code: Exit) -> None:
     elif supervisor.did_not_start:
         _print([str(supervisor.did_not_start), *supervisor.adapter.stderr_tail.splitlines()], sys.stderr)
     elif code == Exit.USAGE and supervisor.results:
-        print("nothing was asked: every scenario selected needs a capability that is not declared", file=sys.stderr)
+        print("nothing was asked: every scenario selected needs what is not declared", file=sys.stderr)
     elif code == Exit.USAGE:
         print("nothing is selected; `processor-conformance list` shows what there is", file=sys.stderr)
     elif code == Exit.INTERRUPTED:
@@ -159,6 +159,7 @@ def as_json(plugin: Plugin, conclusion: Conclusion, code: Exit) -> Json:
         "message": str(supervisor.did_not_start or (_stopped(plugin) if supervisor.gave_up else "")),
         "documents": conclusion.documents_alone,
         "full": conclusion.in_full,
+        "lacks": sorted(conclusion.lacks),
         "rules": {
             rule: {"standing": standing, **_source(conclusion, rule)}
             for rule, standing in sorted(conclusion.standings.items())

@@ -16,7 +16,7 @@ from pathlib import Path
 from . import locate, schema
 from .faults import SuiteError
 from .spec import family_order
-from .words import ARRAYS, MODES, REVISIONS, Json
+from .words import ARRAYS, HOOKS, MODES, REVISIONS, Json
 
 OVERRIDES = {*ARRAYS, "maxProcessorRetries", "maxSteps"}
 
@@ -74,6 +74,11 @@ class Scenario:
     @property
     def stored(self) -> list[dict[str, Json]]:
         return list(self.raw.get("stored", []))
+
+    @property
+    def hooks(self) -> set[str]:
+        """The hooks that its processors have: an implementation without one of them cannot be asked."""
+        return {name for one in self.raw["given"].get("processors", {}).values() for name in one if name in HOOKS}
 
     @property
     def items(self) -> list[Item]:

@@ -42,6 +42,7 @@ class Supervisor:
         self.subject = subject
         self.results: list[Result] = []
         self.missing: set[str] = set()  # capabilities that items needed and the adapter has not declared
+        self.lacks: set[str] = set()  # hooks that items needed and the implementation has not: the verdict is partial
         self.hello: Hello | None = None
         self.did_not_start: AdapterDidNotStart | None = None
         self.adapter = Adapter(
@@ -86,10 +87,11 @@ class Supervisor:
         try:
             hello = self.adapter.start()
             self._failed_starts = 0
-            undeclared = item.scenario.capabilities(item.mode) - hello.capabilities
-            if undeclared:
-                self.missing |= undeclared
-                return Result(item, "unsupported", message=f"needs {', '.join(sorted(undeclared))}")
+            undeclared, lacking = hello.undeclared(item), hello.lacking(item)
+            self.missing |= undeclared
+            self.lacks |= lacking
+            if undeclared or lacking:
+                return Result(item, "unsupported", message=f"needs {', '.join(sorted(undeclared | lacking))}")
             trace = player.play(self.adapter, item, seed=self.subject.seed, timeout=self.subject.timeout)
             self._traces[id(trace)] = len(self.results), trace
             return self._judged(item, trace)

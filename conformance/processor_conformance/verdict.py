@@ -108,10 +108,14 @@ def fails(result: Result, spec: dict[str, Rule]) -> bool:
 
 @dataclass(slots=True)
 class Conclusion:
-    """What all results say together about the rules they are for."""
+    """What all results say together about the rules they are for.
+
+    `lacks` are the hooks that the implementation has not and scenarios needed: with some, what is said is partial.
+    """
 
     results: list[Result]
     spec: dict[str, Rule]
+    lacks: frozenset[str] = frozenset()
     standings: dict[str, Standing] = field(init=False)
 
     def __post_init__(self) -> None:
