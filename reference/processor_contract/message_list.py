@@ -7,55 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, get_args
+from typing import Any
 
-from .data import Message, Part, check_message, clone, joined_text, new_id, now, system_message, without_parts
+from .data import Message, Part, clone, joined_text, new_id, now, without_parts
 from .errors import InvalidMessage, WrongReturn
+from .message import check_message, system_message
+from .placing import placed
+from .system_messages import SystemMessages
+from .views import SOURCES, Source, Views
 
-Source = Literal["input", "response", "memory", "context"]
 Messages = str | Message | Iterable[Message]
-SOURCES = get_args(Source)
-
-VIEWS: dict[str, tuple[str, ...]] = {
-    "all": SOURCES,
-    "input": ("input",),
-    "response": ("response",),
-    "remembered": ("memory",),
-}
-
-
-class View:
-    """One view of the list, in one of three formats."""
-
-    def __init__(self, messages: list[Message]) -> None:
-        self._messages = messages
-
-    def db(self) -> list[Message]:
-        """The messages themselves, live, in a fresh array (MSG-2)."""
-        return list(self._messages)
-
-    def ui(self) -> list[dict[str, Any]]:
-        """Copies `{id, role, parts}`, for a user interface."""
-        return [
-            {"id": message["id"], "role": message["role"], "parts": clone(message["content"].get("parts", []))}
-            for message in self._messages
-        ]
-
-    def core(self) -> list[dict[str, Any]]:
-        """Copies `{role, content}`, where content is the list of parts."""
-        return [{"role": item["role"], "content": clone(item["content"].get("parts", []))} for item in self._messages]
-
-
-class Views:
-    """`message_list.get`: the views `all`, `input`, `response` and `remembered`."""
-
-    def __init__(self, message_list: MessageList) -> None:
-        self._list = message_list
-
-    all = property(lambda self: View(self._list.of(*VIEWS["all"])))
-    input = property(lambda self: View(self._list.of(*VIEWS["input"])))
-    response = property(lambda self: View(self._list.of(*VIEWS["response"])))
-    remembered = property(lambda self: View(self._list.of(*VIEWS["remembered"])))
 
 
 @dataclass(slots=True)
@@ -66,7 +27,7 @@ class ResponseState:
     order: list[str] = field(default_factory=list)
 
 
-class MessageList:
+class MessageList(SystemMessages):
     """The conversation of one run: messages in order, each with a source, and system messages apart from them.
 
     `input` and `response` messages are stored, `memory` and `context` ones are not (PER-1, PER-12, PER-13). The list
@@ -75,6 +36,7 @@ class MessageList:
     """
 
     def __init__(self, thread: str | None = None, resource: str | None = None, ids: Callable[[], str] = new_id) -> None:
+        super().__init__()
         self.thread = thread
         self.resource = resource
         self.before_reading: Callable[[], None] | None = None
@@ -83,14 +45,13 @@ class MessageList:
         self._source: dict[str, Source] = {}
         self._former: dict[str, Source] = {}  # of messages that were taken out: one that is returned later keeps it
         self._joined: dict[str, str] = {}
-        self._system: dict[str | None, list[dict[str, Any]]] = {None: []}
 
     # -- reading ---------------------------------------------------------------------------------------------------
 
     @property
     def get(self) -> Views:
         """The views: `message_list.get.response.db()`."""
-        return Views(self)
+        return Views(self.of)
 
     def of(self, *sources: str) -> list[Message]:
         """The live messages with one of the sources, in the order of the list."""
@@ -224,35 +185,12 @@ class MessageList:
         for message in messages:
             if message["id"] in elsewhere:
                 self._put(message, self._source[message["id"]])
-        placed = [message for message in messages if message["id"] not in elsewhere]
-        self._place(seen, placed)
-        for message in placed:
-            self._note(message, self._source.get(message["id"]) or self._former.get(message["id"], source))
-
-    def _place(self, seen: list[str], placed: list[Message]) -> None:
-        """Lays out the returned messages among those outside the view."""
-        in_view = set(seen)
-        by_id = {message["id"]: message for message in placed}
-        first = next((at for at, message in enumerate(self._messages) if message["id"] in in_view), len(self._messages))
-        kept = [one for one in seen if one in by_id]
-        for one in in_view - set(kept):
+        messages = [message for message in messages if message["id"] not in elsewhere]
+        self._messages = placed(self._messages, seen, messages)
+        for one in set(seen).difference(message["id"] for message in messages):
             self._forget(one)
-        if kept == [message["id"] for message in placed if message["id"] in in_view]:
-            followers = _followers(placed, in_view)
-            laid: list[Message] = []
-            for at, message in enumerate(self._messages):
-                if at == first:
-                    laid += followers.pop(None, [])
-                if message["id"] not in in_view:
-                    laid.append(message)
-                elif message["id"] in by_id:
-                    laid.append(by_id[message["id"]])
-                    laid += followers.pop(message["id"], [])
-            self._messages = laid + followers.pop(None, [])
-        else:
-            outside = [message for message in self._messages if message["id"] not in in_view]
-            before = sum(1 for message in self._messages[:first] if message["id"] not in in_view)
-            self._messages = outside[:before] + placed + outside[before:]
+        for message in messages:
+            self._note(message, self._source.get(message["id"]) or self._former.get(message["id"], source))
 
     def _put(self, message: Message, source: Source) -> None:
         place = self._place_of(message["id"])
@@ -261,32 +199,6 @@ class MessageList:
         else:
             self._messages[place] = message
         self._note(message, source)
-
-    # -- system messages -------------------------------------------------------------------------------------------
-
-    def add_system(self, message: str | dict[str, Any], tag: str | None = None) -> None:
-        """Adds a system message, `{"role": "system", "content": text}` or the text, under a tag where one is given."""
-        self._system.setdefault(tag, []).append(system_message(message))
-
-    def get_system_messages(self, tag: str | None = None) -> list[dict[str, Any]]:
-        """Copies of the system messages of one tag, or of the untagged ones."""
-        return [clone(message) for message in self._system.get(tag, [])]
-
-    def get_all_system_messages(self) -> list[dict[str, Any]]:
-        """Copies of all system messages: the untagged, then those of each tag in the order they came (MSG-3)."""
-        return [clone(message) for messages in self._system.values() for message in messages]
-
-    def replace_all_system_messages(self, messages: Iterable[str | dict[str, Any]]) -> None:
-        """Puts these in the place of all system messages, tagged ones included."""
-        self._system = {None: [system_message(message) for message in messages]}
-
-    def system_state(self) -> dict[str | None, list[dict[str, Any]]]:
-        """A copy of all system messages with their tags, for `reset_system`."""
-        return {tag: clone(messages) for tag, messages in self._system.items()}
-
-    def reset_system(self, state: dict[str | None, list[dict[str, Any]]]) -> None:
-        """Sets the system messages back (MSG-10)."""
-        self._system = {tag: clone(messages) for tag, messages in state.items()}
 
     # -- the response ----------------------------------------------------------------------------------------------
 
@@ -384,15 +296,3 @@ class MessageList:
             if value is not None:
                 message.setdefault(key, value)  # type: ignore[misc]
         return message
-
-
-def _followers(placed: list[Message], in_view: set[str]) -> dict[str | None, list[Message]]:
-    """The new messages, by the id of the kept one they follow (None: they stand first)."""
-    followers: dict[str | None, list[Message]] = {}
-    predecessor: str | None = None
-    for message in placed:
-        if message["id"] in in_view:
-            predecessor = message["id"]
-        else:
-            followers.setdefault(predecessor, []).append(message)
-    return followers

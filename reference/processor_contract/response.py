@@ -12,7 +12,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .data import Chunk, Message, Part, StepResult, clone, joined_text
-from .message_list import SOURCES, MessageList
+from .message_list import MessageList
+from .views import SOURCES
 
 
 class Response:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from .data import CONTROL_CHUNKS, clone, fault_of
 from .errors import WrongReturn
-from .message_list import MessageList, Source
+from .message_list import MessageList
+from .views import Source
 
 if TYPE_CHECKING:
     from .run import Link, Run
