@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from processor_contract import loop, pipeline, results, tools
+from processor_contract.agent import DEFAULT_RETRIES_WITH_ERROR_PROCESSORS
 from processor_contract.data import Chunk, clone
 from processor_contract.hooks import HOOKS
 from processor_contract.memory import HISTORY_ID
@@ -142,6 +143,17 @@ def llm_response_from_the_output_array(patch: Patch) -> None:
 def error_hook_from_the_input_array(patch: Patch) -> None:
     """processAPIError is taken from inputProcessors, like the other hooks around the model call."""
     patch.cell("process_api_error", array="input")
+
+
+@mutant("ORD-4")
+def error_array_needs_a_number_of_retries(patch: Patch) -> None:
+    """Who sets no number of retries wants no recovery."""
+
+    def unasked(run: Run) -> None:
+        if run.settings.max_retries == DEFAULT_RETRIES_WITH_ERROR_PROCESSORS:
+            run.plan["process_api_error"] = []
+
+    replan(patch, unasked)
 
 
 @mutant("ORD-4")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import pipeline, returns
+from processor_contract import loop, pipeline, returns
 from processor_contract.data import clone
 from processor_contract.memory import MessageHistory
 from processor_contract.message_list import MessageList
@@ -14,7 +14,7 @@ from processor_contract.run import Run
 from processor_contract.stream import Stream
 
 from . import Patch, mutant
-from .saving import calls_around, saved_when_ended_by, saving
+from .saving import calls_around, save, saved_when_ended_by, saving
 
 
 def data_not_stored(patch: Patch, unwanted: Callable[[str | None], bool]) -> None:
@@ -189,6 +189,20 @@ def a_result_without_a_reader_is_not_stored(patch: Patch) -> None:
         ]
         return original(own)
 
+    patch.wrap(Stream, "result", result)
+
+
+@mutant("PER-21")
+def a_stream_is_stored_when_its_result_is_asked_for(patch: Patch) -> None:
+    """Reading is looking; who asks for the result wants the request."""
+
+    def result(original: Callable[..., Any], own: Stream) -> Any:
+        made = original(own)
+        if own._run.tripwire is None and own._run.error is None:
+            save(own._run)
+        return made
+
+    patch.around(loop.save, lambda original, run: None if run.closable else original(run))
     patch.wrap(Stream, "result", result)
 
 
