@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from processor_contract import loop, pipeline, stream
+from processor_contract import loop, pipeline, results, stream
 from processor_contract.data import Chunk, add_usage, clone, no_usage
 from processor_contract.run import Run
 from processor_contract.stream import RunResult
@@ -85,7 +85,7 @@ def dropped_calls_are_executed(patch: Patch) -> None:
 
     patch.around(pipeline.through_stream, through)
     patch.around(
-        loop.open_calls, lambda original, run: [*asked.get((run.id, run.attempt.number), ()), *original(run)]
+        results.open_calls, lambda original, run: [*asked.get((run.id, run.attempt.number), ()), *original(run)]
     )
 
 
@@ -95,8 +95,8 @@ def calls_are_noted_before_the_step_is_examined(patch: Patch) -> None:
     noted: dict[str, Any] = {}
 
     def examine(original: Any, run: Run, attempt: Any) -> None:
-        noted[run.id] = loop.open_calls(run)
+        noted[run.id] = results.open_calls(run)
         original(run, attempt)
 
     patch.around(loop.examine, examine)
-    patch.around(loop.open_calls, lambda original, run: noted.pop(run.id, None) or original(run))
+    patch.around(results.open_calls, lambda original, run: noted.pop(run.id, None) or original(run))

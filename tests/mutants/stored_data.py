@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop, pipeline, returns
+from processor_contract import pipeline, returns
 from processor_contract.data import clone
 from processor_contract.memory import MessageHistory
 from processor_contract.message_list import MessageList
@@ -202,7 +202,7 @@ def a_stream_is_stored_when_its_result_is_asked_for(patch: Patch) -> None:
             save(own._run)
         return made
 
-    patch.around(loop.save, lambda original, run: None if run.closable else original(run))
+    patch.around(pipeline.save, lambda original, run: None if run.closable else original(run))
     patch.wrap(Stream, "result", result)
 
 
