@@ -127,7 +127,7 @@ def coverage_command(options: Namespace) -> int:
     print("\n".join(coverage.matrix(found)))
     holes = [*coverage.holes(found), *appendix.faults(text, found.rules.values())]
     if today != text and not options.write:
-        holes.append("SPEC.md: what is generated in it is not that of today; do coverage --write")
+        holes.append("SPEC.md: its generated parts are not those of today; do coverage --write")
     print("\n".join(["", *holes, "", f"{len(holes)} holes" if holes else f"no hole in {', '.join(COMPLETE)}"]))
     return Exit.NOT_CONFORMANT if holes else Exit.CONFORMANT
 
