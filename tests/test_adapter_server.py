@@ -127,6 +127,14 @@ def test_what_cannot_be_done_is_answered_with_an_error(runner: Runner, method: s
     assert (answer["error"]["code"], text in answer["error"]["message"]) == (-32601, True)
 
 
+@pytest.mark.parametrize(("revision", "told"), [("nine-hook", "result"), ("six-hook", "error")])
+def test_a_session_has_the_hooks_of_the_revision_asked_for(revision: str, told: str) -> None:
+    runner = Runner()
+    assert "six-hook" in runner.ask("initialize", protocols=[1], revision=revision)["result"]["revisions"]
+    later = {**PROCESSOR, "hooks": ["processInput", "processLLMRequest"]}
+    assert told in runner.ask("session/open", session="s", agent={**AGENT, "processors": [later]})
+
+
 def test_missing_parameters_are_answered_with_an_error(runner: Runner) -> None:
     assert runner.ask("object/do")["error"] == {"code": -32000, "message": "KeyError: 'handle'"}
 

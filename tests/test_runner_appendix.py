@@ -22,8 +22,8 @@ def text(*lines: str) -> str:
 
 
 def test_every_kind_of_source_names_rows() -> None:
-    found = appendix.sources(of("ORD-1", "document S-015, S-068", "decision 7, G-33, F-15", "observed"))
-    assert list(found) == ["S-015", "S-068", "decision 7", "G-33", "F-15"]
+    found = of("ORD-1", "document S-015, S-068", "decision 7, G-33, F-15", "observed").rows
+    assert found == ["S-015", "S-068", "decision 7", "G-33", "F-15"]
 
 
 def test_a_row_has_the_rules_that_name_it_in_their_order() -> None:
@@ -75,6 +75,11 @@ def test_names_a_fault(source: str, lines: tuple[str, ...], fault: str) -> None:
 
 def test_nothing_is_wrong_with_rows_that_have_rules_or_a_reason() -> None:
     assert appendix.faults(text("| S-002 | why |"), [of("ORD-1", "document S-001")]) == []
+
+
+def test_a_rule_made_of_what_only_the_later_document_says_is_for_the_later_revision() -> None:
+    rules = [of("ORD-1", "document S-005"), of("ORD-2", "document S-005", "decision 2"), of("ORD-3", "observed")]
+    assert appendix.faults("", rules) == ["ORD-1: only the nine-hook document says it; its last field is 'nine-hook'"]
 
 
 def test_what_is_left_over_is_listed_by_kind() -> None:

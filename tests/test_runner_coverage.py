@@ -88,6 +88,11 @@ def test_names_a_hole(coverage: Coverage, hole: str) -> None:
     assert any(found.startswith(hole) for found in holes(coverage))
 
 
+def test_a_rule_of_both_revisions_is_shown_in_both() -> None:
+    found = covered(scenario([{"work": STEPS}], revision=["nine-hook"]))
+    assert holes(found) == ["ORD-3: it holds in six-hook too, and no scenario of that revision shows it"]
+
+
 def test_a_control_may_fail_for_any_mutant() -> None:
     negative = scenario([{"work": STEPS}], name="ORD-4-nothing", twin={"of": OF.id, "edit": "less"})
     found = covered(rules=(RULE, rule("ORD-4")), mutants=OTHER)

@@ -77,6 +77,31 @@ def test_a_scenario_of_one_revision_says_so() -> None:
     assert found == ["ORD-3-in-order: ORD-3 holds in nine-hook only; say so in 'revision'"]
 
 
+RETRY = {"$abort": {"reason": "no", "retry": True}}
+
+
+@pytest.mark.parametrize(
+    ("processor", "event", "what"),
+    [
+        ({"processLLMRequest": []}, hook("a"), "processLLMRequest is not in the six-hook revision"),
+        ({}, hook("a", usage={"inputTokens": 1}), "processOutputStep has no usage in the six-hook revision"),
+        ({"processOutputStep": [{"when": {"steps": [1]}}]}, hook("a"), "processOutputStep has no steps in the six"),
+        ({"processOutputStream": [{"return": RETRY}]}, hook("a"), "takes a reason only, in processOutputStream"),
+        ({"processInputStep": [{"do": [{"op": "abort", "metadata": 1}]}]}, hook("a"), "only, in processInputStep"),
+    ],
+)
+def test_what_the_earlier_revision_lacks_is_for_the_later_one(processor: Json, event: Json, what: str) -> None:
+    given = {**GIVEN, "processors": {"a": processor, "b": {}}}
+    assert any(what in problem for problem in problems([{"work": [event]}], given=given))
+    assert problems([{"work": [event]}], given=given, revision=["nine-hook"]) == []
+
+
+def test_what_the_earlier_revision_has_is_for_both() -> None:
+    processor = {"processOutputStep": [{"return": RETRY}], "processOutputStream": [{"return": {"$abort": {}}}]}
+    given = {**GIVEN, "processors": {"a": processor, "b": {}}}
+    assert problems([{"work": [hook("a", retryCount=1)]}], given=given) == []
+
+
 def test_a_scenario_that_makes_no_sense_is_a_problem_and_no_crash() -> None:
     assert any("it is not in the form of a scenario" in problem for problem in problems([{"work": [1]}]))
 

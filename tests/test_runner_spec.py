@@ -56,7 +56,7 @@ def test_a_rule_ends_at_the_next_heading() -> None:
 
 @pytest.mark.parametrize(("name", "documented"), [("STA-3", True), ("STA-4", False)])
 def test_knows_whose_word_it_is(name: str, documented: bool) -> None:
-    assert parse(TEXT)[name].documented is documented
+    assert parse(TEXT)[name].documented() is documented
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import pytest
 from processor_conformance.deviations import Deviation
 from processor_conformance.spec import Rule
 from processor_conformance.verdict import Conclusion, Kind, Result, fails, judge
+from processor_conformance.words import REVISIONS
 from runner_kit import hook, item, rule, scenario, trace
 
 EXPECTED = scenario([{"work": [hook("a"), hook("b")]}])
@@ -118,6 +119,13 @@ def conclusion(*results: Result) -> Conclusion:
 def test_two_verdicts_and_an_exit_code(results: list[Result], documents: bool, full: bool, code: int) -> None:
     found = conclusion(*results)
     assert (found.documents_alone, found.in_full, found.exit_code) == (documents, full, code)
+
+
+def test_a_document_speaks_for_its_own_revision() -> None:
+    later = {"ORD-1": rule("ORD-1", sources=("document S-005",))}
+    verdicts = [Conclusion([result(DOCUMENT, "fail")], later, revision=revision) for revision in REVISIONS]
+    assert [found.documented("ORD-1") for found in verdicts] == [True, False]
+    assert [(found.documents_alone, found.in_full) for found in verdicts] == [(False, False), (True, False)]
 
 
 @pytest.mark.parametrize(

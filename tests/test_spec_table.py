@@ -23,7 +23,14 @@ RETURNS: dict[object, str] = {
 def row(hook: Hook) -> list[str]:
     fields = {field.name for field in dataclasses.fields(hook.args)}
     has = ["yes" if name in fields else "no" for name in ("state", "writer", "abort_signal")]
-    return [hook.wire, f"{hook.array}Processors", SEES[hook.sees], *has, RETURNS.get(hook.returns, "messages")]
+    return [
+        hook.wire,
+        f"{hook.array}Processors",
+        SEES[hook.sees],
+        *has,
+        RETURNS.get(hook.returns, "messages"),
+        "both" if hook.in_six else "nine-hook",
+    ]
 
 
 def test_the_table_of_hooks_in_the_specification_is_that_of_the_reference() -> None:

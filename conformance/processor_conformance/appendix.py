@@ -8,15 +8,15 @@ two markers, and what is wrong with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from .spec import Rule
+from .spec import DECISION, LATER, Rule, row
+from .words import COMPLETE, SIX
 
 MARKERS = ("<!-- appendix -->", "<!-- /appendix -->")
 TABLE = re.compile(f"(?<={MARKERS[0]}\n).*?(?={MARKERS[1]})", re.S)
 HEADER = "| row | rules |\n|---|---|\n"
 NO_RULE = "none, see below"
-DECISION = "decision "
 # The statements of the two documents, the decisions and their fine print, and what was decided on gaps.
 KINDS = {
     "statements": [f"S-{number:03}" for number in range(1, 241)],
@@ -24,28 +24,15 @@ KINDS = {
     "fine print": [f"F-{number}" for number in range(1, 39)],
     "gaps": [f"G-{number:02}" for number in range(1, 61)],
 }
-ROWS = [row for rows in KINDS.values() for row in rows]
-
-
-def sources(rule: Rule) -> Iterator[str]:
-    """The rows that a rule names: a word for the kind of source, then ids; a decision's is its number."""
-    for source in rule.sources:
-        _, _, named = source.partition(" ")
-        yield from map(_row, filter(None, named.split(",")))
-
-
-def _row(named: str) -> str:
-    """A row's own name, however a list spells it: `7` and `decision 7` are one."""
-    name = named.strip().removeprefix(DECISION)
-    return f"{DECISION}{name}" if name.isdigit() else name
+ROWS = [name for names in KINDS.values() for name in names]
 
 
 def mapped(rules: Iterable[Rule]) -> dict[str, list[str]]:
     """For each row that some rule names, the rules, in the order of SPEC.md."""
     found: dict[str, list[str]] = {}
     for rule in rules:
-        for row in dict.fromkeys(sources(rule)):
-            found.setdefault(row, []).append(rule.id)
+        for name in rule.rows:
+            found.setdefault(name, []).append(rule.id)
     return found
 
 
@@ -53,9 +40,9 @@ def reasons(text: str) -> dict[str, list[str]]:
     """For each row of the hand-kept table behind the generated one, why no rule says it."""
     found: dict[str, list[str]] = {}
     for line in re.findall(r"^\| ((?:[SFG]-|decision )\d.*) \|$", text.partition(MARKERS[1])[2], re.M):
-        rows, _, reason = line.partition(" | ")
-        for row in rows.split(","):
-            found.setdefault(_row(row), []).append(reason)
+        names, _, reason = line.partition(" | ")
+        for name in names.split(","):
+            found.setdefault(row(name), []).append(reason)
     return found
 
 
@@ -66,25 +53,28 @@ def written(text: str, rules: Iterable[Rule]) -> str:
 
 def table(found: Mapping[str, list[str]], without: Mapping[str, list[str]]) -> str:
     """The table, a line for each row in the order of the documents."""
-    return HEADER + "".join(
-        f"| {row} | {', '.join(found.get(row, [NO_RULE] if row in without else []))} |\n" for row in ROWS
-    )
+    said = {**{name: [NO_RULE] for name in without}, **found}
+    return HEADER + "".join(f"| {name} | {', '.join(said.get(name, ()))} |\n" for name in ROWS)
 
 
-def faults(text: str, rules: Iterable[Rule]) -> list[str]:
-    """Every row that has rules as well as a reason, several reasons, or is none."""
+def faults(text: str, rules: Collection[Rule]) -> list[str]:
+    """Every row that has rules as well as a reason, several reasons, or is none; every rule that holds in a revision
+    that knows nothing of what it is made of, in the families that have to be complete.
+    """
     found, without = mapped(rules), reasons(text)
-    named = [*found, *(row for row in without if row not in found)]
+    said = {**{name: ["the table of rows without a rule"] for name in without}, **found}
+    made = [rule for rule in rules if rule.family in COMPLETE and SIX in rule.revisions and rule.rows]
     return [
-        *(f"{row}: there is no such row (named by {', '.join(found.get(row, ['the table of rows without a rule']))})"
-          for row in named if row not in ROWS),
-        *(f"{row}: {', '.join(found[row])} says it, and SPEC.md has a reason why no rule does"
-          for row in without if row in found),
-        *(f"{row}: SPEC.md says twice why no rule says it" for row, said in without.items() if len(said) > 1),
+        *(f"{name}: there is no such row (named by {', '.join(by)})" for name, by in said.items() if name not in ROWS),
+        *(f"{name}: {', '.join(found[name])} says it, and SPEC.md has a reason why no rule does"
+          for name in without if name in found),
+        *(f"{name}: SPEC.md says twice why no rule says it" for name, why in without.items() if len(why) > 1),
+        *(f"{rule.id}: only the nine-hook document says it; its last field is 'nine-hook'"
+          for rule in made if LATER.issuperset(rule.rows)),
     ]  # fmt: skip
 
 
 def unmapped(text: str, rules: Iterable[Rule]) -> dict[str, list[str]]:
     """The rows of each kind that neither a rule names nor a reason accounts for."""
     known = {*mapped(rules), *reasons(text)}
-    return {kind: [row for row in rows if row not in known] for kind, rows in KINDS.items()}
+    return {kind: [name for name in names if name not in known] for kind, names in KINDS.items()}

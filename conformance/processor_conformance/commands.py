@@ -125,7 +125,7 @@ def coverage_command(options: Namespace) -> int:
     if options.write:
         path.write_text(today, "utf-8")
     print("\n".join(coverage.matrix(found)))
-    holes = [*coverage.holes(found), *appendix.faults(text, found.rules.values())]
+    holes = [*coverage.holes(found), *appendix.faults(text, list(found.rules.values()))]
     if today != text and not options.write:
         holes.append("SPEC.md: its generated parts are not those of today; do coverage --write")
     print("\n".join(["", *holes, "", f"{len(holes)} holes" if holes else f"no hole in {', '.join(COMPLETE)}"]))

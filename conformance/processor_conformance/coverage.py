@@ -139,6 +139,9 @@ def _of_rule(coverage: Coverage, rule: Rule, filled: dict[str, Counter[Cell]]) -
         yield f"{rule.id}: no scenario shows it"
     if not coverage.broken_by(rule.id):
         yield f"{rule.id}: no mutant breaks it"
+    for revision in rule.revisions if shown else ():
+        if not any(rule.id in one.rules and revision in one.revisions for one in coverage.scenarios):
+            yield f"{rule.id}: it holds in {revision} too, and no scenario of that revision shows it"
     missing = [cell for cell in wanted(rule) if not filled[rule.id][cell]] if shown else []
     yield from (f"{rule.id}: not seen at {' / '.join(cell)}" for cell in missing)
 

@@ -16,7 +16,7 @@ from .pattern import OPERATORS, PatternError, operator
 from .scenario import Scenario, objects
 from .spec import Rule, family
 from .trace import Trace
-from .words import LANES, RULE, WORK, Json
+from .words import HOOKS, LANES, RULE, SIX, WORK, Json
 
 NAME = re.compile(rf"({RULE.pattern})-[a-z0-9]+(-[a-z0-9]+)*")
 TAGS = {"$undefined", "$date", "$bigint", "$circular", "$function", "$object", "$error", "$literal"}
@@ -167,6 +167,31 @@ def _modes(scenario: Scenario) -> Iterator[str]:
         yield "'reading' is for mode stream only; say so in 'modes'"
 
 
+def _revision(scenario: Scenario) -> Iterator[str]:
+    """What is for the six-hook revision uses nothing that only the nine-hook one has."""
+    if SIX not in scenario.revisions:
+        return
+    expected = [event for run in scenario.expect for event in _events(run.get("work", []))]
+    for name, hook in HOOKS.items():
+        scripts = [one[name] for one in scenario.raw["given"].get("processors", {}).values() if name in one]
+        events = [event for event in expected if event.get("hook") == name]
+        whens = [clause.get("when", {}) for clauses in scripts for clause in clauses]
+        if not hook.in_six and (scripts or name in scenario.lens.get("work", ())):
+            yield f"{name} is not in the {SIX} revision; say so in 'revision'"
+        for key in hook.later:
+            if any(key in place for place in (*events, *whens)):
+                yield f"{name} has no {key} in the {SIX} revision; say so in 'revision'"
+        if hook.plain_abort and any({"retry", "metadata"} & abort.keys() for abort in _aborts(scripts)):
+            yield f"abort takes a reason only, in {name} of the {SIX} revision; say so in 'revision'"
+
+
+def _aborts(scripts: Json) -> Iterator[dict[str, Json]]:
+    """What is said to `abort`, wherever the clauses call it."""
+    for inner in objects(scripts):
+        if "$abort" in inner or inner.get("op") == "abort":
+            yield inner.get("$abort", inner)
+
+
 def negative(scenario: Scenario) -> bool:
     """Whether it expects that something is not there."""
     expected = _expected(scenario)
@@ -248,5 +273,5 @@ def _doubles(scenarios: Sequence[Scenario]) -> list[str]:
 
 
 CHECKS: tuple[Callable[[Scenario], Iterator[str]], ...] = (
-    _form, _name, _title, _can_fail, _lens, _patterns, _names, _modes,
+    _form, _name, _title, _can_fail, _lens, _patterns, _names, _modes, _revision,
 )  # fmt: skip

@@ -292,9 +292,8 @@ def _ordered(conclusion: Conclusion, standing: str) -> list[str]:
 
 def _musts(conclusion: Conclusion, *, documents: bool) -> list[str]:
     """The MUST rules that results say something about, of the documents or all."""
-    spec = conclusion.spec
-    rules = [rule for rule in conclusion.standings if level(rule, spec) == "MUST"]
-    return [rule for rule in rules if rule in spec and spec[rule].documented] if documents else rules
+    rules = [rule for rule in conclusion.standings if level(rule, conclusion.spec) == "MUST"]
+    return [rule for rule in rules if conclusion.documented(rule)] if documents else rules
 
 
 def _verdict(conclusion: Conclusion, *, documents: bool) -> str:

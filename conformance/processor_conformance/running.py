@@ -38,7 +38,7 @@ def run_suite(plugin: Plugin, keeper: Keeper, arguments: list[str], json_file: P
     supervisor = plugin.supervisor
     with _apart():
         ended = int(pytest.main([*_own(supervisor.subject.command), *arguments], plugins=[plugin]))
-    conclusion = Conclusion(supervisor.results, plugin.spec, frozenset(supervisor.lacks))
+    conclusion = Conclusion(supervisor.results, plugin.spec, frozenset(supervisor.lacks), supervisor.subject.revision)
     code = _exit_code(plugin, keeper, conclusion, ended)
     if json_file and plugin.selected:
         json_file.write_text(

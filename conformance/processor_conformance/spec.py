@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import locate
-from .words import REVISIONS, RULE
+from .words import REVISION, REVISIONS, RULE, SIX
 
 FAMILIES = {
     "ORD": "order",
@@ -33,6 +33,16 @@ FAMILIES = {
 HEADING = re.compile(rf"^### ({RULE.pattern}) · (.+)$", re.MULTILINE)
 MARKED = re.compile(r"^\*(Intent|Why|Seen at|Shown by|Broken by)\.?\*\s*(.*)$")
 LEVELS = ("MUST", "SHOULD", "MAY")
+DECISION = "decision "
+# The statements that the six-hook document does not make: in that revision a rule made of them is ours.
+LATER = frozenset(
+    f"S-{number:03}"
+    for first, last in (
+        (5, 5), (9, 9), (12, 12), (26, 27), (29, 33), (35, 53), (71, 71), (94, 97), (101, 116), (142, 142), (154, 155),
+        (158, 158), (160, 160), (165, 181), (203, 206), (208, 213), (216, 222), (224, 227), (229, 240),
+    )
+    for number in range(first, last + 1)
+)  # fmt: skip
 
 
 class SpecError(ValueError):
@@ -60,13 +70,24 @@ class Rule:
         return family(self.id)
 
     @property
-    def documented(self) -> bool:
-        """Whether a document says it; else it is our decision, or was observed."""
-        return any(source.startswith("document") for source in self.sources)
-
-    @property
     def source(self) -> str:
         return " · ".join(self.sources)
+
+    @property
+    def rows(self) -> list[str]:
+        """The statements and decisions it is made of, by their own names; a decision's number is `decision 7`."""
+        named = [name for source in self.sources for name in source.partition(" ")[2].split(",")]
+        return list(dict.fromkeys(row(name) for name in named if name.strip()))
+
+    def documented(self, revision: str = REVISION) -> bool:
+        """Whether the document of this revision says it; else it is our decision, or was observed."""
+        return any(row.startswith("S-") and not (revision == SIX and row in LATER) for row in self.rows)
+
+
+def row(name: str) -> str:
+    """A row's own name, however a list spells it: `7` and `decision 7` are one."""
+    name = name.strip().removeprefix(DECISION)
+    return f"{DECISION}{name}" if name.isdigit() else name
 
 
 def family(rule: str) -> str:

@@ -19,6 +19,7 @@ from .pattern import PatternError
 from .scenario import Item, Scenario
 from .spec import Rule
 from .trace import Trace
+from .words import REVISION
 
 Kind = Literal["pass", "fail", "deviation", "stale", "adapter-fault", "suite-error", "unsupported"]
 Standing = Literal["kept", "broken", "deviating", "undecided", "not asked"]
@@ -116,6 +117,7 @@ class Conclusion:
     results: list[Result]
     spec: dict[str, Rule]
     lacks: frozenset[str] = frozenset()
+    revision: str = REVISION
     standings: dict[str, Standing] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -128,10 +130,14 @@ class Conclusion:
         """Failures of SHOULD and MAY rules: worth a line, no reason to fail."""
         return [result for result in self.results if result.kind == "fail" and not fails(result, self.spec)]
 
+    def documented(self, rule: str) -> bool:
+        """Whether the document of the revision that was played states the rule."""
+        return rule in self.spec and self.spec[rule].documented(self.revision)
+
     @property
     def documents_alone(self) -> bool:
-        """Whether every MUST rule that a document states is kept."""
-        return self._keeps(rule for rule in self.standings if rule in self.spec and self.spec[rule].documented)
+        """Whether every MUST rule that the document of the revision states is kept."""
+        return self._keeps(rule for rule in self.standings if self.documented(rule))
 
     @property
     def in_full(self) -> bool:

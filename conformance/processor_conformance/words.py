@@ -15,7 +15,7 @@ Lane = Literal["work", "client", "provider"]
 LANES: tuple[Lane, ...] = ("work", "client", "provider")
 MODES = ("generate", "stream")
 REVISIONS = ("nine-hook", "six-hook")
-REVISION = REVISIONS[0]
+REVISION, SIX = REVISIONS
 PROTOCOL = 1
 
 
@@ -23,23 +23,27 @@ PROTOCOL = 1
 class Hook:
     """One hook: the array its chain walks, and whether it is shown what the model call just before it brought.
 
-    The `retryCount` of such a hook counts the attempt that this model call was.
+    The `retryCount` of such a hook counts the attempt that this model call was. `in_six`, `later` and `plain_abort` say
+    what the six-hook revision has of it: the hook at all, all arguments but these, an abort with more than a reason.
     """
 
     array: str
     of_attempt: bool = False
+    in_six: bool = True
+    later: tuple[str, ...] = ()
+    plain_abort: bool = False
 
 
 # A hook is added here; the schemas list the same names.
 HOOKS: dict[str, Hook] = {
     "processInput": Hook("inputProcessors"),
-    "processInputStep": Hook("inputProcessors"),
-    "processLLMRequest": Hook("inputProcessors"),
-    "processLLMResponse": Hook("inputProcessors", of_attempt=True),
-    "processOutputStream": Hook("outputProcessors", of_attempt=True),
-    "processOutputStep": Hook("outputProcessors", of_attempt=True),
-    "processToolResult": Hook("outputProcessors"),
-    "processOutputResult": Hook("outputProcessors"),
+    "processInputStep": Hook("inputProcessors", later=("retryCount",), plain_abort=True),
+    "processLLMRequest": Hook("inputProcessors", in_six=False),
+    "processLLMResponse": Hook("inputProcessors", of_attempt=True, in_six=False),
+    "processOutputStream": Hook("outputProcessors", of_attempt=True, later=("retryCount",), plain_abort=True),
+    "processOutputStep": Hook("outputProcessors", of_attempt=True, later=("usage", "steps", "providerMetadata")),
+    "processToolResult": Hook("outputProcessors", in_six=False),
+    "processOutputResult": Hook("outputProcessors", later=("retryCount",), plain_abort=True),
     "processAPIError": Hook("errorProcessors"),
 }
 ARRAYS = tuple(dict.fromkeys(hook.array for hook in HOOKS.values()))

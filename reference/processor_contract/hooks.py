@@ -39,7 +39,7 @@ class Hook:
     `array` is the one its chain walks (ORD-4, ORD-32), always in array order (ORD-3). `sees` is its view of the
     messages, None where it has none. `derive` refreshes the slate before each processor, so that each sees what the
     one before it left (ORD-31). `skips` says whether a processor is passed over. `retries` says whether an abort may
-    ask for another attempt (RTY-1, RTY-9, RTY-10).
+    ask for another attempt (RTY-1, RTY-9, RTY-10). `in_six` says whether the six-hook revision of the contract has it.
     """
 
     wire: str
@@ -50,6 +50,7 @@ class Hook:
     derive: Callable[[Run, Slate], None] | None = None
     skips: Callable[[Link, Slate], bool] | None = None
     retries: bool = True
+    in_six: bool = True
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -108,6 +109,7 @@ HOOKS: dict[str, Hook] = {
         args=LLMRequestArgs,
         array="input",
         returns=returns.prompt_or_response,
+        in_six=False,
     ),
     "process_api_error": Hook(
         wire="processAPIError",
@@ -130,6 +132,7 @@ HOOKS: dict[str, Hook] = {
         array="input",
         returns=returns.ignored,
         derive=_answer,
+        in_six=False,
     ),
     "process_output_step": Hook(
         wire="processOutputStep",
@@ -146,6 +149,7 @@ HOOKS: dict[str, Hook] = {
         returns=returns.messages_as("response", empty_keeps=True),
         sees=MessageList.everything,
         derive=_tool_result,
+        in_six=False,
     ),
     "process_output_result": Hook(
         wire="processOutputResult",

@@ -12,6 +12,7 @@ from typing import Any
 from .. import __version__
 from ..context import AbortSignal, RequestContext
 from ..data import Json
+from ..hooks import HOOKS
 from ..stream import RunResult, Stream
 from .session import Session, named
 from .values import Objects, follow, read
@@ -38,6 +39,7 @@ CAPABILITIES = [
     "context-messages",
     "model-retries",
 ]
+REVISIONS = ["nine-hook", "six-hook"]
 OPTION_NAMES = {
     "inputProcessors": "input_processors",
     "outputProcessors": "output_processors",
@@ -70,6 +72,7 @@ class Server:
         self._objects = Objects()
         self._sessions: dict[str, Session] = {}
         self._runs: dict[str, OpenRun] = {}
+        self._revision = REVISIONS[0]
         self._methods: dict[str, Callable[[Json], Json]] = {
             "initialize": self.initialize,
             "session/open": self.open_session,
@@ -98,14 +101,20 @@ class Server:
             raise Unserved(
                 f"none of the protocols {params['protocols']} is spoken here; this adapter speaks protocol 1"
             )
+        self._revision = params["revision"]
         return {
             "protocol": 1,
             "implementation": {"name": "reference", "version": __version__},
-            "revisions": ["nine-hook"],
+            "revisions": REVISIONS,
             "capabilities": CAPABILITIES,
         }
 
     def open_session(self, params: Json) -> Json:
+        """An agent of the revision asked for: what keeps the nine-hook one keeps the other, but for three hooks."""
+        wanted = {hook for each in params["agent"].get("processors", ()) for hook in each["hooks"]}
+        later = wanted - {hook.wire for hook in HOOKS.values() if hook.in_six or self._revision == REVISIONS[0]}
+        if later:
+            raise Unserved(f"the revision {self._revision} has no {', '.join(sorted(later))}; ask for {REVISIONS[0]}")
         self._sessions[params["session"]] = Session(self._peer, self._objects, params["agent"])
         return {}
 
