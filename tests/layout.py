@@ -17,6 +17,8 @@ PROGRAMS = (".py", ".mjs", ".js", ".sh")
 ORDER = (
     "errors",
     "data",
+    "keywords",
+    "schema",
     "context",
     "message",
     "views",

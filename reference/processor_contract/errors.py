@@ -19,6 +19,10 @@ class InvalidAgent(ContractError):
     """An agent, a processor, a tool or an option that cannot work as it was given."""
 
 
+class InvalidSchema(ContractError):
+    """A JSON schema that is none, or says what nobody here would check; the text names the place."""
+
+
 class InvalidMessage(ContractError):
     """A message whose shape the contract does not allow; the text names the message."""
 

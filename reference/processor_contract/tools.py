@@ -6,7 +6,6 @@ outcomes.
 
 from __future__ import annotations
 
-import contextlib
 import contextvars
 import inspect
 import threading
@@ -16,9 +15,10 @@ from typing import Any
 
 from .context import AbortSignal, RequestContext, Writer
 from .data import Chunk, Json, ToolCallInfo, clone, jsonable
-from .errors import ContractError, InvalidAgent
+from .errors import ContractError, InvalidAgent, InvalidSchema
 from .pipeline import send_data
 from .run import Run
+from .schema import Schema
 
 
 @dataclass(slots=True)
@@ -36,8 +36,9 @@ class Tool:
     """Something the model may call. `execute(args)` or `execute(args, context)` answers; None: the client answers
     itself.
 
-    `parameters` is the JSON schema of the arguments, shown to the model. A tool that takes a context runs on a thread
-    of its own, because it may send chunks while it works.
+    `parameters` is the JSON schema of the arguments, shown to the model and checked before each execution (TOOL-14);
+    schema.py says what of JSON Schema it may hold, and anything else is refused here (TOOL-17). A tool that takes a
+    context runs on a thread of its own, because it may send chunks while it works. Raises `InvalidAgent`.
     """
 
     name: str
@@ -45,17 +46,47 @@ class Tool:
     description: str = ""
     parameters: dict[str, Any] = field(default_factory=lambda: {"type": "object"})
     takes_context: bool = field(init=False, default=False)
+    schema: Schema = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        if inspect.iscoroutinefunction(self.execute):
-            raise InvalidAgent(f"tool {self.name!r} is asynchronous; write it with `def`, without `async`")
+        if not isinstance(self.name, str) or not self.name:
+            raise InvalidAgent(f"a tool is called {self.name!r}; give it a text as name")
+        try:
+            self.schema = Schema(self.parameters)
+        except InvalidSchema as error:
+            raise InvalidAgent(f"the parameters of tool {self.name!r} cannot be checked: {error}", "TOOL-17") from error
         if self.execute is not None:
-            with contextlib.suppress(ValueError):  # some functions of C do not say what they take
-                self.takes_context = len(inspect.signature(self.execute).parameters) > 1
+            check_plain(self.name, self.execute)
+            self.takes_context = wants_context(self.name, self.execute)
 
     def described(self) -> dict[str, Any]:
         """The tool as a provider is told of it."""
         return {"name": self.name, "description": self.description, "parameters": clone(self.parameters)}
+
+
+def check_plain(name: str, execute: Any) -> None:
+    """A tool is a plain function: what an asynchronous one returns, or a generator, is no result."""
+    if not callable(execute):
+        raise InvalidAgent(f"tool {name!r} has {type(execute).__name__} as execute; give it a function, or None")
+    if inspect.iscoroutinefunction(execute) or inspect.isasyncgenfunction(execute):
+        raise InvalidAgent(f"tool {name!r} is asynchronous; write it with `def`, without `async`")
+    if inspect.isgeneratorfunction(execute):
+        raise InvalidAgent(f"tool {name!r} is a generator; return the result, and send chunks with context.writer")
+
+
+def wants_context(name: str, execute: Callable[..., Any]) -> bool:
+    """Whether a tool takes a context: where it needs two arguments, or calls its second one so."""
+    try:
+        signature = inspect.signature(execute)
+    except (ValueError, TypeError):  # some functions of C do not say what they take
+        return False
+    places = [one for one in signature.parameters.values() if "POSITIONAL_" in one.kind.name]
+    takes = len(places) > 1 and (places[1].default is places[1].empty or places[1].name == "context")
+    try:
+        signature.bind(*("args", "context")[: 1 + takes])
+    except TypeError as error:
+        raise InvalidAgent(f"tool {name!r} cannot be called with (args) or (args, context): {error}") from error
+    return takes
 
 
 @dataclass(slots=True)
@@ -124,17 +155,32 @@ def _start(run: Run, outcomes: Sequence[Outcome]) -> set[int]:
 
 
 def _execute(run: Run, outcome: Outcome) -> None:
+    """One call: its result, or what answers in its place where there is none (TOOL-8)."""
     call = outcome.call
     tool = run.attempt.offered.get(call["toolName"])
     try:
+        name = call["toolName"]
         if tool is None:
             offered = ", ".join(sorted(run.attempt.offered)) or "none"
-            raise ContractError(f"tool {call['toolName']!r} is not offered in this step (offered: {offered})", "TOOL-7")
-        if tool.takes_context:
-            writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))
-            context = ToolContext(call["toolCallId"], run.request_context, run.signal, writer)
-            outcome.result = jsonable(tool.execute(clone(call["args"]), context))
-        else:
-            outcome.result = jsonable(tool.execute(clone(call["args"])))
+            raise ContractError(f"tool {name!r} is not offered in this step (offered: {offered})", "TOOL-7")
+        fault = tool.schema.fault(call["args"], "args")
+        if fault is not None:
+            raise ContractError(f"tool {name!r} was called with arguments that do not fit: {fault}", "TOOL-14")
+        outcome.result = jsonable(_result(run, tool, call))  # TOOL-4, TOOL-12
     except BaseException as error:  # what is no Exception leaves the run, from whichever thread it comes
         outcome.error = error
+
+
+def _result(run: Run, tool: Tool, call: ToolCallInfo) -> Any:
+    assert tool.execute is not None  # its calls are the client's
+    args = clone(call["args"])  # TOOL-19: what the tool does to them stays with it
+    if tool.takes_context:
+        writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))
+        result = tool.execute(args, ToolContext(call["toolCallId"], run.request_context, run.signal, writer))
+    else:
+        result = tool.execute(args)
+    if inspect.isawaitable(result):
+        if inspect.iscoroutine(result):
+            result.close()
+        raise ContractError(f"tool {tool.name!r} returned something to be awaited; return the result itself")
+    return result
