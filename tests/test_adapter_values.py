@@ -31,7 +31,7 @@ def circular() -> dict[str, Any]:
         pytest.param(2**53, {"$bigint": str(2**53)}, id="big"),
         pytest.param(-(2**53) + 1, -(2**53) + 1, id="not so big"),
         pytest.param({"$odd": 1}, {"$literal": {"$odd": 1}}, id="a key that looks like a tag"),
-        pytest.param(datetime.date(2026, 1, 2), {"$date": "2026-01-02"}, id="date"),
+        pytest.param(datetime.datetime(2026, 1, 2), {"$date": "2026-01-02T00:00:00.000Z"}, id="date"),
         pytest.param(len, {"$function": "len"}, id="function"),
         pytest.param(circular(), {"n": 1, "self": [{"$circular": True}]}, id="circular"),
         pytest.param([[1]] * 2, [[1], [1]], id="the same twice is no cycle"),

@@ -455,7 +455,7 @@ def test_the_rule_of_what_was_returned_stands_once() -> None:
         inputs(process_input=lambda args: 5).generate("x")
 
     assert (raised.value.rule, str(raised.value).count("["), raised.value.processor, raised.value.hook) == (
-        "MSG-4",
+        "MSG-25",
         1,
         "p",
         "processInput",

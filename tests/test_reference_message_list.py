@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from processor_contract import InvalidMessage, MessageList, WrongReturn
+from processor_contract import InvalidMessage, MessageList
 from reference_kit import ids, listed, message, parts
 
 VIEW = "abcd"
@@ -111,7 +111,7 @@ def test_a_message_added_since_the_view_was_given_stays() -> None:
 def test_an_id_that_comes_twice_is_refused() -> None:
     made = listed("a")
 
-    with pytest.raises(WrongReturn, match=r"message id 'a' was returned twice.*\[MSG-5\]"):
+    with pytest.raises(InvalidMessage, match=r"message .a. comes twice.*\[MSG-5\]"):
         made.reconcile(made.everything(), [*made.everything(), *made.everything()], "input")
 
 
@@ -138,20 +138,20 @@ def test_a_message_without_an_id_gets_one(id: str | None) -> None:
 @pytest.mark.parametrize(
     ("bad", "text"),
     [
-        ("hello", "a message is str"),
+        ("hello", "number 1 is a value of type str"),
         ({"role": "user", "content": "hi"}, "has content of type str"),
         ({"role": "user"}, "has no content"),
         ({"role": "robot", "content": {"parts": []}}, "has role 'robot'"),
-        ({"role": "user", "id": 5, "content": {"parts": []}}, "has an id that is no text"),
-        ({"role": "user", "id": ["x"], "content": {"parts": []}}, "has an id that is no text"),
-        ({"role": "user", "content": {"parts": "hi"}}, "has parts that are no list of dicts"),
-        ({"role": "user", "content": {"parts": ["hi"]}}, "has parts that are no list of dicts"),
-        ({"role": "user", "content": {"parts": [{"type": "text", "text": 5}]}}, "has a text part whose text is int"),
-        ({"role": "user", "content": {"parts": [{"type": "tool-invocation"}]}}, "has a tool-invocation part without"),
+        ({"role": "user", "id": 5, "content": {"parts": []}}, "has id of type (int|list); use a text"),
+        ({"role": "user", "id": ["x"], "content": {"parts": []}}, "has id of type (int|list); use a text"),
+        ({"role": "user", "content": {"parts": "hi"}}, "has (a part, content.parts.0.,|parts) of type str"),
+        ({"role": "user", "content": {"parts": ["hi"]}}, "has (a part, content.parts.0.,|parts) of type str"),
+        ({"role": "user", "content": {"parts": [{"type": "text", "text": 5}]}}, "whose text is of type int"),
+        ({"role": "user", "content": {"parts": [{"type": "tool-invocation"}]}}, "without a toolInvocation"),
     ],
 )
 def test_a_bad_message_is_refused(bad: Any, text: str) -> None:
-    with pytest.raises(InvalidMessage, match=rf"{text}.*\[MSG-7\]"):
+    with pytest.raises(InvalidMessage, match=rf"{text}.*\[MSG-29\]"):
         MessageList().add([bad], "input")
 
 
@@ -300,7 +300,7 @@ def test_a_message_broken_in_place_is_named(broken: Any) -> None:
     made = listed("a")
     broken(made.everything()[0])
 
-    with pytest.raises(InvalidMessage, match=r"was edited into something that is none.*\[MSG-7\]"):
+    with pytest.raises(InvalidMessage, match=r"was edited into something that is none.*\[MSG-29\]"):
         made.everything()
 
 

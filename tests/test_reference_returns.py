@@ -59,18 +59,18 @@ def test_what_changes_nothing(hook: str, harmless: Any) -> None:
 @pytest.mark.parametrize(
     ("wrong", "rule"),
     [
-        pytest.param("text", "MSG-4", id="text"),
-        pytest.param(5, "MSG-4", id="number"),
-        pytest.param(True, "MSG-4", id="truth"),
-        pytest.param((), "MSG-4", id="tuple"),
-        pytest.param({"odd": 1}, "MSG-4", id="unknown key"),
-        pytest.param({"messages": "text"}, "MSG-4", id="messages that are text"),
-        pytest.param({"system_messages": "Be nice."}, "MSG-4", id="system messages that are text"),
-        pytest.param({"system_messages": [5]}, "MSG-7", id="a system message that is a number"),
+        pytest.param("text", "MSG-25", id="text"),
+        pytest.param(5, "MSG-25", id="number"),
+        pytest.param(True, "MSG-25", id="truth"),
+        pytest.param((), "MSG-25", id="tuple"),
+        pytest.param({"odd": 1}, "MSG-25", id="unknown key"),
+        pytest.param({"messages": "text"}, "MSG-25", id="messages that are text"),
+        pytest.param({"system_messages": "Be nice."}, "MSG-25", id="system messages that are text"),
+        pytest.param({"system_messages": [5]}, "MSG-29", id="a system message that is a number"),
         pytest.param(MessageList(), "MSG-12", id="a list of its own"),
-        pytest.param(["text"], "MSG-7", id="an array of texts"),
+        pytest.param(["text"], "MSG-29", id="an array of texts"),
         pytest.param([message("a", "1"), message("a", "2")], "MSG-5", id="an id twice"),
-        pytest.param([{"role": "user", "content": "text"}], "MSG-7", id="content that is text"),
+        pytest.param([{"role": "user", "content": "text"}], "MSG-29", id="content that is text"),
     ],
 )
 def test_what_no_message_hook_may_return(hook: str, wrong: Any, rule: str) -> None:
@@ -138,7 +138,7 @@ def test_an_override_of_nothing_changes_nothing(harmless: Any) -> None:
         ({"active_tools": 5}, "CFG-6"),
         ({"model": "unknown"}, "CFG-7"),
         ({"model": 5}, "CFG-7"),
-        ({"odd": 1}, "MSG-4"),
+        ({"odd": 1}, "MSG-25"),
     ],
 )
 def test_an_override_that_cannot_be_is_refused(wrong: Any, rule: str) -> None:
@@ -151,7 +151,7 @@ def test_an_override_that_cannot_be_is_refused(wrong: Any, rule: str) -> None:
 def test_messages_and_the_list_together_are_refused() -> None:
     agent = returning("process_input_step", lambda args: {"messages": [], "message_list": args.message_list})
 
-    with pytest.raises(HookFailed, match=r"returned both messages and message_list.*\[MSG-4\]"):
+    with pytest.raises(HookFailed, match=r"returned both messages and message_list.*\[MSG-26\]"):
         agent.generate("x")
 
 
@@ -206,7 +206,7 @@ def test_a_request_hook_that_changes_nothing(harmless: Any) -> None:
     [
         ("text", "LLM-2"),
         ([], "LLM-2"),
-        ({"odd": 1}, "MSG-4"),
+        ({"odd": 1}, "MSG-25"),
         ({"prompt": "text"}, "LLM-2"),
         ({"prompt": ["text"]}, "LLM-2"),
         ({"prompt": []}, "LLM-3"),
@@ -500,7 +500,7 @@ def test_an_asynchronous_tool_is_refused() -> None:
 
 @pytest.mark.parametrize("input", [None, 5, [5], {"role": "user"}, [{"role": "user", "content": "text"}]])
 def test_an_input_that_is_none_is_refused(input: Any) -> None:
-    with pytest.raises(InvalidMessage, match=r"\[MSG-7\]"):
+    with pytest.raises(InvalidMessage, match=r"\[MSG-29\]"):
         Agent(ScriptedModel([])).generate(input)
 
 

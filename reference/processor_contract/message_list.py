@@ -11,12 +11,24 @@ from typing import Any
 
 from .data import Message, Part, clone, joined_text, new_id, now, without_parts
 from .errors import InvalidMessage, WrongReturn
-from .message import check_message, system_message
+from .message import (
+    ROLES,
+    check_edited,
+    check_message,
+    copied,
+    fault_of_invocation,
+    name_of,
+    system_message,
+    unkeepable,
+)
 from .placing import placed
 from .system_messages import SystemMessages
 from .views import SOURCES, Source, Views
 
 Messages = str | Message | Iterable[Message]
+SourceOf = Callable[[str], Source]
+STORED = ("input", "response")
+CONVERSING = [role for role in ROLES if role != "system"]
 
 
 @dataclass(slots=True)
@@ -69,7 +81,7 @@ class MessageList(SystemMessages):
             raise
 
     def everything(self) -> list[Message]:
-        """All messages but system ones: history, context, input, response (MSG-1)."""
+        """All messages but system ones: history, context, input, response (MSG-1, MSG-13)."""
         return self.of(*SOURCES)
 
     def response(self) -> list[Message]:
@@ -80,16 +92,23 @@ class MessageList(SystemMessages):
         """What a store should get: input and response, in the order of the list (PER-1, PER-15, PER-22), as every hook
         left them (PER-3, PER-4, PER-18, PER-29); system messages are kept apart (PER-8).
         """
-        return self.of("input", "response")
+        unsaved = self.of("input", "response")
+        for message in unsaved:
+            check_edited(message)
+        return unsaved
 
     def source_of(self, message_id: str) -> Source | None:
         """Where the message came from; None for an id the list does not have."""
         return self._source.get(message_id)
 
     def _follow_the_parts(self) -> None:
-        for message in self._messages:
+        seen: set[str] = set()
+        for place, message in enumerate(self._messages, 1):
             try:
                 before, content = self._joined[message["id"]], message["content"]
+                if message["role"] not in CONVERSING or message["id"] in seen:
+                    raise KeyError(message["id"])
+                seen.add(message["id"])
                 if "content" in content:
                     joined = joined_text(content.get("parts", []))
                     if joined != before:
@@ -97,37 +116,45 @@ class MessageList(SystemMessages):
                         content["content"] = joined  # PER-26: the flattened text follows the parts
             except (LookupError, TypeError, AttributeError) as error:
                 raise InvalidMessage(
-                    f"the message {message!r:.99} was edited into something that is none; keep its id, content and "
+                    f"{name_of(message, place)} was edited into something that is none; keep its id, role, content and "
                     "parts, or take it out and add another",
-                    "MSG-7",
+                    "MSG-29",
                 ) from error
 
     # -- changing --------------------------------------------------------------------------------------------------
 
     def add(self, messages: Messages, source: Source) -> None:
         """Adds messages at the end; one whose id the list has takes that one's place, with the new source (MSG-6,
-        PER-30).
+        PER-30). All of them, or none.
 
-        A text becomes a user's message, a message of role `system` a system message. Raises `InvalidMessage`.
+        A text becomes a user's message, a message of role `system` a system message (MSG-44). Raises `InvalidMessage`.
         """
         if source not in SOURCES:
             raise InvalidMessage(f"message source {source!r} is unknown; use one of {', '.join(SOURCES)}", "MSG-6")
-        for message in self._as_messages(messages):
-            if message["role"] == "system":
-                self.add_system(system_message(message))
-                continue
+        for message in self._conversation(self._as_messages(messages, lambda message_id: source)):
             self._put(message, source)
 
     def remember(self, messages: Sequence[Message]) -> None:
-        """Puts recalled messages before everything else; ids the list already has stay as they are (PER-19)."""
-        recalled = [self._checked(message) for message in messages if message["id"] not in self._source]
-        self._messages[:0] = recalled
-        for message in recalled:
+        """Puts recalled messages before everything else (PER-19). One that the input brings again is the remembered
+        one, in the place that the input gave it (MSG-34).
+        """
+        place = 0
+        for message in self._conversation(self._as_messages(messages, lambda message_id: "memory")):
+            known = self._place_of(message["id"])
+            if known is None:
+                self._messages.insert(place, message)
+            else:
+                place = max(place, known)
+                self._messages[known] = message
+                del self._joined[message["id"]]
+            place += 1
             self._note(message, "memory")
 
     def remove_by_ids(self, ids: Iterable[str]) -> list[Message]:
-        """Takes the messages with these ids out and returns them; unknown ids are ignored."""
-        unwanted = set(ids)
+        """Takes the messages with these ids out (MSG-38) and returns them; unknown ids are ignored (MSG-39)."""
+        if isinstance(ids, str) or not isinstance(ids, Iterable):
+            raise InvalidMessage(f"remove_by_ids got {ids!r:.99}; give it a list of ids", "MSG-39")
+        unwanted = {one for one in ids if isinstance(one, str)}
         if self.before_reading is not None:
             self.before_reading()
         removed = [message for message in self._messages if message["id"] in unwanted]
@@ -137,7 +164,10 @@ class MessageList(SystemMessages):
         return removed
 
     def clear(self, *sources: Source) -> list[Message]:
-        """Takes all messages of the sources out and returns them."""
+        """Takes all messages of the sources out and returns them; without a source, all messages (MSG-39)."""
+        for source in sources:
+            if source not in SOURCES:
+                raise InvalidMessage(f"message source {source!r} is unknown; use one of {', '.join(SOURCES)}", "MSG-6")
         return self.remove_by_ids([message["id"] for message in self.of(*(sources or SOURCES))])
 
     def update_tool_invocation(self, part: Part) -> bool:
@@ -147,11 +177,17 @@ class MessageList(SystemMessages):
         `part` is `{"type": "tool-invocation", "toolInvocation": {toolCallId, state, result, ...}}`; a result without a
         state makes the state `result`. Says whether there was one.
         """
-        update = part["toolInvocation"]
+        update: Any = part.get("toolInvocation") if isinstance(part, dict) else None
+        fault = fault_of_invocation(update, ("toolCallId",))
+        if fault is not None:
+            raise InvalidMessage(f"update_tool_invocation got a part {fault}", "MSG-40")
+        fault = unkeepable(update)
+        if fault is not None:
+            raise InvalidMessage(f"the tool invocation {update['toolCallId']!r:.99} {fault}", "MSG-30")
         found = self.find_invocation(update["toolCallId"])
         if found is None:
             return False
-        state = {"state": "result"} if "result" in update else {}
+        state = {"state": "result"} if "result" in update else {}  # MSG-40
         found["toolInvocation"].update({**state, **{key: clone(update[key]) for key in update if key != "args"}})
         return True
 
@@ -172,25 +208,18 @@ class MessageList(SystemMessages):
         the returned ones together, at the view's first place. Raises `InvalidMessage`, `WrongReturn` for an id that
         comes twice.
         """
-        messages = self._as_messages(returned)
-        for system in [message for message in messages if message["role"] == "system"]:
-            self.add_system(system_message(system))  # MSG-8
-        messages = [message for message in messages if message["role"] != "system"]
-        ids = [message["id"] for message in messages]
-        if len(set(ids)) != len(ids):
-            twice = next(one for one in ids if ids.count(one) > 1)
-            raise WrongReturn(f"message id {twice!r} was returned twice; give each message an id of its own", "MSG-5")
-        seen = [message["id"] for message in view if message["id"] in self._source]
+        messages = self._conversation(self._as_messages(returned, lambda one: self._source_for(one, source), "MSG-5"))
+        seen = [message["id"] for message in view if message["id"] in self._source]  # MSG-27: still there
         elsewhere = set(self._source) - set(seen)
         for message in messages:
             if message["id"] in elsewhere:
-                self._put(message, self._source[message["id"]])
+                self._put(message, self._source[message["id"]])  # MSG-18: where it stands
         messages = [message for message in messages if message["id"] not in elsewhere]
         self._messages = placed(self._messages, seen, messages)
         for one in set(seen).difference(message["id"] for message in messages):
             self._forget(one)
         for message in messages:
-            self._note(message, self._source.get(message["id"]) or self._former.get(message["id"], source))
+            self._note(message, self._source_for(message["id"], source))
 
     def _put(self, message: Message, source: Source) -> None:
         place = self._place_of(message["id"])
@@ -222,7 +251,8 @@ class MessageList(SystemMessages):
                 raise WrongReturn(f"message {message_id!r} is no assistant's; name one, or a new id", "DAT-6")
             return known
         message: Message = {"id": message_id, "role": "assistant", "content": {"format": 2, "parts": [], "content": ""}}
-        self._put(self._checked(message), "response")
+        self._complete(message, lambda one: "response")
+        self._put(message, "response")
         return message
 
     def response_state(self, *, deep: bool, without: Sequence[Part] = ()) -> ResponseState:
@@ -274,25 +304,54 @@ class MessageList(SystemMessages):
         self._former[message_id] = self._source.pop(message_id)
         del self._joined[message_id]
 
-    def _as_messages(self, messages: Messages) -> list[Message]:
+    def _source_for(self, message_id: str, new: Source) -> Source:
+        """The source of a returned message: its own, also where it was taken out meanwhile, else `new` (MSG-16)."""
+        return self._source.get(message_id) or self._former.get(message_id, new)
+
+    def _conversation(self, messages: list[Message]) -> list[Message]:
+        """The messages without those of role `system`, which become system messages (MSG-8, MSG-44)."""
+        for message in messages:
+            if message["role"] == "system":
+                self.add_system(system_message(message))
+        return [message for message in messages if message["role"] != "system"]
+
+    def _as_messages(self, messages: Messages, source_of: SourceOf, twice: str = "MSG-32") -> list[Message]:
+        """What was handed in, as messages that are complete: copies (MSG-28), but for the list's own. Raises
+        `InvalidMessage`, naming the message, and changes nothing then.
+        """
         if isinstance(messages, str):
             parts: list[Part] = [{"type": "text", "text": messages}]
-            return [self._checked({"role": "user", "content": {"format": 2, "parts": parts, "content": messages}})]
+            messages = [{"role": "user", "content": {"format": 2, "parts": parts, "content": messages}}]
         several: Any = [messages] if isinstance(messages, dict) else messages
         if not isinstance(several, Iterable):
-            raise InvalidMessage(f"{type(several).__name__} is no message; give a text, a message or several", "MSG-7")
+            raise InvalidMessage(f"{type(several).__name__} is no message; give a text, a message or several", "MSG-29")
         own = {id(message) for message in self._messages}
-        return [self._checked(one if id(one) in own else clone(one)) for one in several]
+        taken: list[Message] = []
+        ids: set[str] = set()
+        for place, one in enumerate(several, 1):
+            message = one if id(one) in own else copied(one, place)
+            check_message(message, place)
+            taken.append(message)
+            if message["role"] != "system":
+                self._complete(message, source_of)
+                if message["id"] in ids:
+                    raise InvalidMessage(f"{name_of(message)} comes twice; give each message its own id", twice)
+                ids.add(message["id"])
+        return taken
 
-    def _checked(self, message: Message) -> Message:
-        """The same message, complete: with an id, a date and its thread. Raises `InvalidMessage`, naming it."""
-        check_message(message)
-        if message["role"] == "system":
-            return message
-        if not message.get("id"):
-            message["id"] = self._new_id()
-        message.setdefault("createdAt", now())
-        for key, value in (("threadId", self.thread), ("resourceId", self.resource)):
-            if value is not None:
-                message.setdefault(key, value)  # type: ignore[misc]
-        return message
+    def _complete(self, message: Any, source_of: SourceOf) -> None:
+        """Gives a message what it lacks of an id, a date and its conversation (MSG-16). Raises `InvalidMessage` for one
+        of another conversation that would be stored in this one (MSG-31).
+        """
+        message["id"] = message.get("id") or self._new_id()
+        message["createdAt"] = message.get("createdAt") or now()
+        for key, own in (("threadId", self.thread), ("resourceId", self.resource)):
+            given = message.get(key)
+            if own is not None and given is None:
+                message[key] = own
+            elif own not in (None, given) and source_of(message["id"]) in STORED:
+                raise InvalidMessage(
+                    f"{name_of(message)} has {key} {given!r:.99}, and this request {own!r:.99}; add it as context, or "
+                    f"without {key}",
+                    "MSG-31",
+                )

@@ -110,8 +110,8 @@ def arguments(run: Run, link: Link, slate: Slate) -> HookArgs:
         hook.derive(run, slate)
     if hook.sees is not None:
         link.seen = hook.sees(run.message_list)
-        slate["messages"] = link.seen.copy()  # MSG-2: a fresh array for each processor
-        slate["system_messages"] = run.message_list.get_all_system_messages()
+        slate["messages"] = link.seen.copy()  # MSG-14: an array of its own; MSG-2: the messages are live
+        slate["system_messages"] = run.message_list.get_all_system_messages()  # MSG-3, MSG-15
     values = link.constant.copy()
     for place, name in link.changing:
         values[place] = slate[name]

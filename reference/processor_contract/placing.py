@@ -11,7 +11,7 @@ from .data import Message
 
 
 def placed(messages: Sequence[Message], seen: Sequence[str], returned: Sequence[Message]) -> list[Message]:
-    """The list with the `returned` messages among those outside the view, whose ids are not in `seen` (MSG-4).
+    """The list with the `returned` messages among those outside the view, whose ids are not in `seen` (MSG-17).
 
     Messages outside the view never move. Kept ones whose order is unchanged stay where they are, and new ones follow
     their predecessor; only a changed order puts the returned ones together, at the view's first place.

@@ -33,9 +33,10 @@ STEP_KEYS = frozenset({*STEP_OVERRIDES, "messages", "message_list", "system_mess
 
 
 def messages_as(source: Source, *, empty_keeps: bool = False) -> Returns:
-    """A message array, the same list, `{messages?, system_messages?}` or None (MSG-4); new messages get the source.
+    """A message array (MSG-4), the same list (MSG-21), `{messages?, system_messages?}` (MSG-19, MSG-20) or None
+    (MSG-22); new messages get the source.
 
-    With `empty_keeps` an empty array changes nothing (MSG-9).
+    With `empty_keeps` an empty array changes nothing (MSG-9, MSG-23).
     """
 
     def take(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
@@ -57,9 +58,9 @@ def step_overrides(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
     _refuse_others(returned, STEP_KEYS)
     messages, message_list = returned.get("messages"), returned.get("message_list")
     if messages is not None and message_list is not None:
-        raise WrongReturn("returned both messages and message_list; return one of them", "MSG-4")
+        raise WrongReturn("returned both messages and message_list; return one of them", "MSG-26")
+    _take_system(run, returned.get("system_messages"))  # before the messages: one of them may be a system message
     _take_messages(run, link, message_list if messages is None else messages, "input", False)
-    _take_system(run, returned.get("system_messages"))
     for key in STEP_OVERRIDES:
         if key in returned:
             _take_override(run, slate, key, returned[key])  # CFG-6: replaced whole
@@ -137,8 +138,8 @@ def _take_messages(run: Run, link: Link, returned: Any, source: Source, empty_ke
     if isinstance(returned, MessageList):
         raise WrongReturn("returned a MessageList it made itself; change and return args.message_list", "MSG-12")
     if not isinstance(returned, list):
-        raise WrongReturn(f"returned {_named(returned)}; return a list of messages, args.message_list or None", "MSG-4")
-    if returned or not empty_keeps:  # MSG-9, PER-27
+        raise WrongReturn(f"returned {_named(returned)}; return a list of messages, the list or None", "MSG-25")
+    if returned or not empty_keeps:  # MSG-9, MSG-23, MSG-24, PER-27
         run.message_list.reconcile(link.seen, returned, source)  # what it was given: not what it added itself since
 
 
@@ -163,7 +164,7 @@ def _take_system(run: Run, messages: Any) -> None:
     if messages is None:
         return
     if not isinstance(messages, list):
-        raise WrongReturn(f"returned system_messages as {_named(messages)}; return a list of them", "MSG-4")
+        raise WrongReturn(f"returned system_messages as {_named(messages)}; return a list of them", "MSG-25")
     run.message_list.replace_all_system_messages(messages)
 
 
@@ -176,7 +177,8 @@ def _dicts(value: Any, what: str, rule: str) -> list[Any]:
 def _refuse_others(returned: dict[str, Any], known: set[str] | frozenset[str]) -> None:
     unknown = [key for key in returned if key not in known]
     if unknown:
-        raise WrongReturn(f"returned the unknown key {unknown[0]!r}; known are {', '.join(sorted(known))}", "MSG-4")
+        known_keys = ", ".join(sorted(known))
+        raise WrongReturn(f"returned the unknown key {unknown[0]!r:.99}; known are {known_keys}", "MSG-25")
 
 
 def _named(value: Any) -> str:

@@ -27,11 +27,11 @@ class SystemMessages:
         return [clone(message) for message in self._system.get(tag, [])]
 
     def get_all_system_messages(self) -> list[dict[str, Any]]:
-        """Copies of all system messages: the untagged, then those of each tag in the order they came (MSG-3)."""
+        """Copies of all: the untagged, then those of each tag in the order they came (MSG-3, MSG-42)."""
         return [clone(message) for messages in self._system.values() for message in messages]
 
     def replace_all_system_messages(self, messages: Iterable[str | dict[str, Any]]) -> None:
-        """Puts these in the place of all system messages, tagged ones included."""
+        """Puts these in the place of all system messages, tagged ones included (MSG-41)."""
         self._system = {None: [system_message(message) for message in messages]}
 
     def system_state(self) -> dict[str | None, list[dict[str, Any]]]:
@@ -39,5 +39,5 @@ class SystemMessages:
         return {tag: clone(messages) for tag, messages in self._system.items()}
 
     def reset_system(self, state: dict[str | None, list[dict[str, Any]]]) -> None:
-        """Sets the system messages back (MSG-10)."""
+        """Sets the system messages back, whoever changed them (MSG-10, MSG-43)."""
         self._system = {tag: clone(messages) for tag, messages in state.items()}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any, Literal, get_args
 
 from .data import Message, clone
+from .prompt import CORE, in_turns
 
 Source = Literal["input", "response", "memory", "context"]
 SOURCES = get_args(Source)
@@ -29,23 +30,25 @@ class View:
         self._messages = messages
 
     def db(self) -> list[Message]:
-        """The messages themselves, live, in a fresh array (MSG-2)."""
+        """The messages themselves, live, in a fresh array (MSG-37)."""
         return list(self._messages)
 
     def ui(self) -> list[dict[str, Any]]:
-        """Copies `{id, role, parts}`, for a user interface."""
+        """Copies `{id, role, parts}`, for a user interface (MSG-37)."""
         return [
             {"id": message["id"], "role": message["role"], "parts": clone(message["content"].get("parts", []))}
             for message in self._messages
         ]
 
     def core(self) -> list[dict[str, Any]]:
-        """Copies `{role, content}`, where content is the list of parts."""
-        return [{"role": item["role"], "content": clone(item["content"].get("parts", []))} for item in self._messages]
+        """Copies `{role, content}`, for other programs: parts as a model is given them, with the results of tools in
+        messages of role `tool` (MSG-37).
+        """
+        return in_turns(self._messages, CORE)
 
 
 class Views:
-    """`message_list.get`: the views `all`, `input`, `response` and `remembered`."""
+    """`message_list.get`: `all`, `input`, `response` and `remembered` (MSG-35), each in three formats (MSG-36)."""
 
     def __init__(self, read: Reader) -> None:
         self._read = read

@@ -146,9 +146,10 @@ class Server:
         with named(params["run"]):
             try:
                 options = self._options(session, run, params.get("options", {}))
+                messages = self._objects.decode(params["input"], {})
                 if params["mode"] == "generate":
-                    return {"outcome": self._outcome(session.agent().generate(params["input"], **options))}
-                run.stream = session.agent().stream(params["input"], **options)
+                    return {"outcome": self._outcome(session.agent().generate(messages, **options))}
+                run.stream = session.agent().stream(messages, **options)
             except Exception as error:
                 return {"outcome": {"raised": self._objects.chain(error), "at": "start"}}
         if params.get("reading") == "pull":
@@ -156,7 +157,8 @@ class Server:
         return self.result(params, tell=True)
 
     def _options(self, session: Session, run: OpenRun, options: Json) -> dict[str, Any]:
-        given: dict[str, Any] = {own: options[wire] for wire, own in PLAIN_OPTIONS.items() if wire in options}
+        plain = {own: options[wire] for wire, own in PLAIN_OPTIONS.items() if wire in options}
+        given: dict[str, Any] = self._objects.decode(plain, {})
         for wire, own in OPTION_NAMES.items():
             if wire in options:
                 given[own] = session.array(options[wire])

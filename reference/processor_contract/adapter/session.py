@@ -263,7 +263,7 @@ class WatchedStorage:
         self.inner = InMemoryStorage()
         self._session = session
         for each in stored:
-            self.inner.append(each["thread"], each["resource"], each["messages"])
+            self.inner.append(each["thread"], each["resource"], session.objects.decode(each["messages"], {}))
 
     def read(self, thread: str, resource: str, limit: int | None = None) -> list[Message]:
         self._ask("store/read", thread=thread, resource=resource)

@@ -16,6 +16,7 @@ from typing import Any
 from ..context import AbortSignal, RequestContext, TracingContext, Writer
 from ..data import Json
 from ..errors import APICallError, ContractError, TripWire
+from ..message import date_text
 from ..message_list import MessageList
 
 BEHAVING = (MessageList, Writer, AbortSignal, RequestContext, TracingContext)
@@ -106,8 +107,8 @@ class Objects:
             return {"$object": self.token(value)}
         if isinstance(value, BaseException):
             return {"$error": self.error(value)}
-        if isinstance(value, (datetime.date, datetime.datetime)):
-            return {"$date": value.isoformat()}
+        if isinstance(value, datetime.datetime):
+            return {"$date": date_text(value)}
         if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return {field.name: self.encode(getattr(value, field.name)) for field in dataclasses.fields(value)}
         if hasattr(value, "stream") and hasattr(value, "id"):
