@@ -20,6 +20,7 @@ ORDER = (
     "keywords",
     "schema",
     "context",
+    "settings",
     "message",
     "prompt",
     "views",

@@ -148,7 +148,7 @@ def test_an_unknown_id_is_refused(models: Any, text: str) -> None:
 
 @pytest.mark.parametrize("nothing", [None, 5, object()])
 def test_what_is_no_model_is_refused(nothing: Any) -> None:
-    with pytest.raises(InvalidAgent, match=r"is no model; it has no `stream` method \[CFG-7\]"):
+    with pytest.raises(InvalidAgent, match=r"is no model; use an object with a `stream` method \[CFG-7\]"):
         ModelRegistry().resolve(nothing)
 
 

@@ -202,15 +202,16 @@ def test_an_override_edited_in_place_is_gone_in_the_next_step(name: str) -> None
         seen.append(len(value))
         value.clear()
 
-    given: Any = ["add"] if name == "active_tools" else {"type": "tool"}
+    given: Any = ["add"] if name == "active_tools" else {"type": "tool", "toolName": "add"}
     agent = Agent(
         ScriptedModel([CALL, "hi"]),
         tools=[Tool("add", lambda args: 1)],
         input_processors=[processor(process_input_step=hook)],
     )
+    before = len(given)
     agent.generate("x", **{name: given})
 
-    assert (seen, len(given)) == ([1, 1], 1)
+    assert (seen, len(given)) == ([before] * 2, before)
 
 
 def test_tools_edited_in_place_are_gone_in_the_next_step() -> None:

@@ -352,7 +352,7 @@ def test_tools_that_are_none_are_refused_by_name() -> None:
         ScriptedModel(["hi"]), input_processors=[processor(process_input_step=lambda args: {"tools": ["add"]})]
     )
 
-    with pytest.raises(HookFailed, match=r"returned tools as a value of type list.*\[CFG-6\]"):
+    with pytest.raises(HookFailed, match=r"returned tools as a value of type list.*\[CFG-16\]"):
         agent.generate("x")
 
 

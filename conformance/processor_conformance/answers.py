@@ -173,7 +173,7 @@ class Answers:
     def _aborted(self, run: Run, method: str, params: dict[str, Json]) -> None:
         self._note(run, method, {**params, "model": self._model_call(run, params).model})
 
-    def _chunk(self, run: Run, method: str, params: dict[str, Json]) -> None:
+    def _told(self, run: Run, method: str, params: dict[str, Json]) -> None:
         self._note(run, method, params)
 
     def _model_call(self, run: Run, params: dict[str, Json]) -> ModelCall:
@@ -191,7 +191,8 @@ ARRIVALS: dict[str, Callable[[Answers, Run, str, dict[str, Json]], Work | None]]
     "model/call": Answers._model,
     "model/next": Answers._next,
     "model/aborted": Answers._aborted,
-    "stream/chunk": Answers._chunk,
+    "stream/chunk": Answers._told,
+    "warning": Answers._told,
     "store/read": Answers._store,
     "store/write": Answers._store,
 }

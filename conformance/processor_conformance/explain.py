@@ -13,8 +13,9 @@ from .pattern import operator
 from .report import WIDTH, Mutants
 from .scenario import Scenario
 from .spec import FAMILIES, Rule
-from .words import ARRAYS, Json
+from .words import ARRAYS, HOOKS, Json
 
+SCRIPTED = (*HOOKS, "onViolation")
 ABOUT = {
     "work": "what is called (hooks, tools, callbacks, the store)",
     "client": "what the client gets (in mode stream)",
@@ -55,30 +56,34 @@ def _given(given: dict[str, Json]) -> list[str]:
     lines = []
     for name, label in (("inputProcessors", "input"), ("outputProcessors", "output"), ("errorProcessors", "error")):
         array = given.get(name)
-        if isinstance(array, dict):
+        if isinstance(array, dict) and "$callback" in array:
             lines += _item(f"{label} processors: a function that {'; '.join(map(prose.clause, array['$callback']))}")
+        elif isinstance(array, dict):
+            lines += _item(f"{label} processors: {prose.template(array)}")
         elif array:
-            lines += _item(f"{label} processors: {', '.join(array)}")
+            named = (key if isinstance(key, str) else prose.template(key) for key in array)
+            lines += _item(f"{label} processors: {', '.join(named)}")
     for key, processor in given.get("processors", {}).items():
         lines += _processor(key, processor)
-    for name, tool in given.get("tools", {}).items():
-        lines += _item(f"tool {name}: {_tool(tool)}")
+    for kind, word in (("tools", "tool"), ("otherTools", "a tool beside the agent's,")):
+        for name, tool in given.get(kind, {}).items():
+            lines += _item(f"{word} {tool.get('name', name)}: {_tool(tool)}")
     for name, clauses in given.get("callbacks", {}).items():
         lines += _item(f"callback {name}: {'; '.join(map(prose.clause, clauses)) or 'answers neutrally'}")
     for number, turn in enumerate(given.get("model", ()), 1):
         lines += _item(f"model call {number}: the model {prose.turn(turn)}")
-    told = (*ARRAYS, "processors", "tools", "callbacks", "model")
+    told = (*ARRAYS, "processors", "tools", "otherTools", "callbacks", "model")
     return lines + [
         line for key, value in given.items() if key not in told for line in _item(f"{key}: {prose.template(value)}")
     ]
 
 
 def _processor(key: str, processor: dict[str, Json]) -> list[str]:
-    plain = {name: value for name, value in processor.items() if not isinstance(value, list)}
+    plain = {name: value for name, value in processor.items() if not (name in SCRIPTED and isinstance(value, list))}
     about = f" ({', '.join(f'{name} {prose.plain(value)}' for name, value in plain.items())})" if plain else ""
     lines = _item(f"processor {key}{about}")
     for hook, clauses in processor.items():
-        if isinstance(clauses, list):
+        if hook in SCRIPTED and isinstance(clauses, list):
             texts = [prose.clause(clause) for clause in clauses] or ["only listens"]
             lines += [line for text in texts for line in _item(f"{hook}: {text}", 4)]
     return lines

@@ -111,6 +111,8 @@ def _selected_by(event: dict[str, Json]) -> str | None:
         return "opened"
     if "store" in event:
         return f"store/{event['store']}"
+    if "warning" in event:
+        return "warning"
     name = event.get("hook", event.get("callback", event.get("type")))
     return name if isinstance(name, str) else None
 

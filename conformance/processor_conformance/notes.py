@@ -77,6 +77,10 @@ def _aborted(params: dict[str, Json], words: Words) -> Seen:
     return "provider", "model/aborted", {"aborted": True, **_rest(params, "run", "call")}
 
 
+def _warning(params: dict[str, Json], words: Words) -> Seen:
+    return "work", "warning", {"warning": words(params["message"])}
+
+
 def _chunk(params: dict[str, Json], words: Words) -> Seen:
     chunk = words(params["chunk"])
     return "client", str(chunk["type"]), chunk
@@ -97,4 +101,5 @@ SEEN: dict[str, Callable[[dict[str, Json], Words], Seen]] = {
     "model/next": _next,
     "model/aborted": _aborted,
     "stream/chunk": _chunk,
+    "warning": _warning,
 }

@@ -6,10 +6,10 @@ Flows in: `given` and one entry of `run`, in the scenario's words. Flows out: pa
 from __future__ import annotations
 
 from .rename import Renaming
-from .words import ARRAYS, HOOKS, Json
+from .words import ARRAYS, HOOKS, SETTINGS, Json
 
 MODELS = ["mock/one"]
-COPIED = ("name", "description", "processDataParts")
+COPIED = ("name", "description", "processDataParts", "methods", "asynchronous")
 PARAMETERS = {"type": "object", "properties": {}}
 
 
@@ -20,21 +20,23 @@ def agent(given: dict[str, Json], renaming: Renaming) -> dict[str, Json]:
         "tools": [_tool(name, tool) for name, tool in given.get("tools", {}).items()],
         "processors": [_processor(key, processor) for key, processor in given.get("processors", {}).items()],
     }
-    for name in ("instructions", "maxProcessorRetries", "maxRetries", "maxSteps"):
+    if "otherTools" in given:
+        made["otherTools"] = [_tool(name, tool) for name, tool in given["otherTools"].items()]
+    for name in ("instructions", "maxProcessorRetries", "maxRetries", "maxSteps", *SETTINGS):
         if name in given:
             made[name] = given[name]
     if "memory" in given:
         made["memory"] = {key: given["memory"][key] for key in given["memory"] if key not in ("read", "write")}
     for name in ARRAYS:
         if name in given:
-            made[name] = given[name] if isinstance(given[name], list) else {"$callback": name}
+            made[name] = {"$callback": name} if "$callback" in given[name] else given[name]
     return _object(renaming.to_wire(made))
 
 
 def names(given: dict[str, Json]) -> list[str]:
     """The ids of the processors and the names of the tools."""
     ids = [str(processor.get("id", key)) for key, processor in given.get("processors", {}).items()]
-    return [*ids, *given.get("tools", {})]
+    return [*ids, *given.get("tools", {}), *given.get("otherTools", {})]
 
 
 def start(call: dict[str, Json], mode: str, renaming: Renaming) -> dict[str, Json]:
@@ -56,7 +58,7 @@ def _processor(key: str, processor: dict[str, Json]) -> dict[str, Json]:
 
 def _tool(name: str, tool: dict[str, Json]) -> dict[str, Json]:
     return {
-        "name": name,
+        "name": tool.get("name", name),
         "description": tool.get("description", name),
         "parameters": tool.get("parameters", PARAMETERS),
         "execute": tool.get("execute") is not False,

@@ -25,7 +25,7 @@ from .workers import Workers
 Job = Callable[[], Json]
 REQUESTS = {"hook/call", "model/call", "model/next", "tool/call", "callback/call", "store/read", "store/write"}
 OUTPUT = "stdout is for messages, one JSON object a line; write all else to stderr"
-NOTIFICATIONS = {"stream/chunk", "model/aborted"}
+NOTIFICATIONS = {"stream/chunk", "model/aborted", "warning"}
 
 
 class Work(NamedTuple):

@@ -12,7 +12,9 @@ from .match import named
 from .pattern import operator
 from .words import Json
 
-SUBJECTS = ("hook", "tool", "callback", "store", "type", "model", "processor", "label", "after", "opened", "tokens")
+SUBJECTS = (
+    "hook", "tool", "callback", "store", "warning", "type", "model", "processor", "label", "after", "opened", "tokens",
+)  # fmt: skip
 PATTERNS: dict[str, Callable[[Json], str]] = {
     "$any": lambda _: "anything",
     "$absent": lambda _: "absent",
@@ -124,6 +126,7 @@ def _subject(wanted: dict[str, Json]) -> str:
         ("callback", "{}"),
         ("tool", "tool {}"),
         ("store", "store {}"),
+        ("warning", "a warning {}"),
         ("type", "chunk {}"),
     ):
         if key in wanted:
@@ -153,6 +156,9 @@ TEMPLATES: dict[str, Callable[[Json], str]] = {
     "$abort": lambda value: f"abort({_members(value['$abort'])})",
     "$throw": lambda value: f"an error {template(value['$throw'])}",
     "$undefined": lambda _: "nothing",
+    "$model": lambda value: f"the model {value['$model']} itself",
+    "$tool": lambda value: f"the tool {value['$tool']}",
+    "$value": lambda value: f"the value {template(value['$value'])}",
 }
 
 

@@ -24,12 +24,14 @@ NAMED = {
     "type", "role", "hook", "hooks", "op", "at", "on", "method", "mode", "modelId", "models", "finishReason", "from",
     "source", "sourceType", "format", "$ref", "toolChoice", "callback", "callbacks", "state", "rule", "createdAt",
     "updatedAt", "mediaType", "mimeType", "url", "required", "pattern", "inputProcessors", "outputProcessors",
-    "errorProcessors", "signal", "$callback", "$function", "$date", "$bigint", "$object", "$token",
+    "errorProcessors", "signal", "methods", "asynchronous", "$model", "$callback", "$function", "$date", "$bigint",
+    "$object", "$token",
 }  # fmt: skip
 # Members that are left alone with everything in them.
 WHOLE = {"model", "tokens", "token", "key", "processor", "run", "session", "handle", "call"}
 # Methods whose arguments at these places are names.
 NAMED_ARGUMENTS = {"add": (1,), "get": (0,), "set": (0,)}
+CONTRACTS = {"prepare-step"}  # ids that the contract itself gives
 FINISHES = {"step-finish", "finish"}
 DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)?\Z")
 
@@ -74,7 +76,7 @@ def _both(letters: str) -> str:
 
 def _walk(value: Json, table: dict[int, int], made: re.Pattern[str] | None) -> Json:
     if isinstance(value, str):
-        return value if DATE.match(value) else value.translate(table)
+        return value if DATE.match(value) or value in CONTRACTS else value.translate(table)
     if isinstance(value, list):
         return [_walk(inner, table, made) for inner in value]
     if isinstance(value, dict):

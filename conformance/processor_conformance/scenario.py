@@ -16,7 +16,7 @@ from pathlib import Path
 from . import locate, schema
 from .faults import SuiteError
 from .spec import family_order
-from .words import ARRAYS, HOOKS, MODES, REVISIONS, Json
+from .words import ARRAYS, HOOKS, MODES, REVISIONS, SETTINGS, Json
 
 OVERRIDES = {*ARRAYS, "maxProcessorRetries", "maxSteps"}
 
@@ -164,6 +164,22 @@ def _options(raw: Json) -> Iterator[dict[str, Json]]:
     return (call.get("options", {}) for call in raw.get("run", []))
 
 
+def _settled(raw: Json) -> list[dict[str, Json]]:
+    """Where settings stand: those of the agent, and of each call."""
+    return [raw["given"], *_options(raw)]
+
+
+def _arrays(raw: Json) -> list[Json]:
+    return [place[name] for place in _settled(raw) for name in ARRAYS if name in place]
+
+
+def _odd(raw: Json) -> bool:
+    """Whether something stands there that nobody should write."""
+    processors = raw["given"].get("processors", {}).values()
+    odd = any("methods" in one or "asynchronous" in one or not one.get("id", "id") for one in processors)
+    return odd or _has([raw["given"], *_options(raw)], "$value") or any("others" in one for one in _options(raw))
+
+
 def _reading(raw: Json) -> list[dict[str, Json]]:
     return [step for call in raw.get("run", []) for step in call.get("reading", [])]
 
@@ -213,10 +229,16 @@ IMPLIED: dict[str, Callable[[Json], bool]] = {
     "prepare-step": _calls_back("prepareStep"),
     "stop-when": _calls_back("stopWhen"),
     "on-violation": lambda raw: _has([raw["given"].get("processors")], "onViolation"),
-    "function-arrays": lambda raw: any("$callback" in raw["given"].get(name, ()) for name in ARRAYS),
+    "function-arrays": lambda raw: any("$callback" in array for array in _arrays(raw)),
     "parallel-tools": lambda raw: _has(_tools(raw), "wait"),
     "data-chunks": _writes_data,
     "context-messages": lambda raw: _has(_options(raw), "context"),
     "scripted-store": _watches_store,
     "model-retries": lambda raw: "maxRetries" in raw["given"],
+    "settings": lambda raw: any(name in place for place in _settled(raw) for name in SETTINGS),
+    "call-model": lambda raw: any("model" in options for options in _options(raw)),
+    "call-tools": lambda raw: any("tools" in options for options in _options(raw)),
+    "tool-lists": lambda raw: _has([raw["given"].get("tools")], "name"),
+    "odd-values": _odd,
+    "warnings": lambda raw: "warning" in raw.get("lens", {}).get("work", ()),
 }

@@ -60,10 +60,10 @@ class Scripts:
             for name in (*HOOKS, "onViolation"):
                 if isinstance(processor.get(name), list):
                     self._add(name, key, processor[name])
-        for name, tool in given.get("tools", {}).items():
-            self._add("tool", name, tool.get("execute", []) or [])
+        for name, tool in [*given.get("tools", {}).items(), *given.get("otherTools", {}).items()]:
+            self._add("tool", tool.get("name", name), tool.get("execute", []) or [])
         for name in ARRAYS:
-            if isinstance(given.get(name), dict):
+            if isinstance(given.get(name), dict) and "$callback" in given[name]:
                 self._add(name, "", given[name]["$callback"])
         for name, clauses in given.get("callbacks", {}).items():
             self._add(name, "", clauses)

@@ -21,7 +21,7 @@ from .errors import (
 )
 from .memory import Memory
 from .message_list import MessageList
-from .models import Model, ModelRequest
+from .models import Model, ModelRegistry, ModelRequest
 from .models.scripted import ScriptedModel
 from .processor import (
     APIErrorArgs,
@@ -62,6 +62,7 @@ __all__ = [
     "Message",
     "MessageList",
     "Model",
+    "ModelRegistry",
     "ModelRequest",
     "OutputResultArgs",
     "OutputStepArgs",

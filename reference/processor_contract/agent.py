@@ -10,7 +10,16 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .checks import check_array, check_options, checked_count, tools_by_name
+from .checks import (
+    check_array,
+    check_options,
+    checked_count,
+    checked_function,
+    checked_settings,
+    refuse_late,
+    say_shared_ids,
+    tools_by_name,
+)
 from .context import AbortSignal, Clock, RequestContext
 from .data import Message, StepResult
 from .errors import Cancelled, InvalidAgent, RunEnded
@@ -21,6 +30,7 @@ from .models import Model, ModelRegistry
 from .pipeline import plan
 from .processor import InputStepArgs, Processor
 from .run import Run, Settings
+from .settings import PLAIN
 from .stream import RunResult, Stream, beside, result_of
 from .tools import Tool
 
@@ -38,17 +48,21 @@ class PrepareStep(Processor):
     id = PREPARE_STEP_ID
 
     def __init__(self, prepare_step: Callable[[InputStepArgs], Any]) -> None:
-        self.process_input_step = prepare_step
+        self.process_input_step = prepare_step  # it may return what the hook may (CFG-22)
 
 
 @dataclass(slots=True)
 class CallOptions:
-    """What one call may bring; what is None is the agent's (CFG-4).
+    """What one call may bring; what is None is the agent's (CFG-4, CFG-19, CFG-20).
 
-    `thread` and `resource` name the conversation to remember; `context` are messages for this request only; `system`
-    is a further system message. `prepare_step` gets what processInputStep gets and may return what it may. `stop_when`
-    gets the steps so far whenever the loop would go on.
+    An array, the tools and each setting replace the agent's whole. `thread` and `resource` name the conversation to
+    remember; `context` are messages for this request only; `system` is a further system message. `prepare_step` gets
+    what processInputStep gets and may return what it may. `stop_when` gets the steps so far whenever the loop would go
+    on (CFG-23).
     """
+
+    model: Model | str | None = None
+    tools: Iterable[Tool] | None = None
 
     input_processors: Processors | None = None
     output_processors: Processors | None = None
@@ -64,17 +78,23 @@ class CallOptions:
     abort_signal: AbortSignal | None = None
     prepare_step: Callable[[InputStepArgs], Any] | None = None
     stop_when: Callable[[list[StepResult]], Any] | None = None
-    active_tools: list[str] | None = None
     tool_choice: Any = None
+    active_tools: Sequence[str] | None = None
+    provider_options: Mapping[str, Any] | None = None
+    model_settings: Mapping[str, Any] | None = None
+    structured_output: Mapping[str, Any] | None = None
 
 
 class Agent:
     """A model with tools, memory and processors, for any number of requests at once.
 
-    `model` is a model or the id of one in `models`. The three arrays hold processors, or are functions of the request
-    context that return them. `max_processor_retries` caps the retries at one step; unset it is 10 with error
-    processors, else none. `max_retries` is how often a model call that may succeed later is repeated before it counts
-    as failed, with growing pauses by the `clock` (ERR-33). Raises `InvalidAgent` for what cannot work.
+    `model` is a model, or the id of one that `models` finds: a registry, or models by id (CFG-10). The three arrays
+    hold processors, or are functions of the request context that return them. `max_processor_retries` caps the retries
+    at one step; unset it is 10 with error processors, else none. `max_retries` is how often a model call that may
+    succeed later is repeated before it counts as failed, with growing pauses by the `clock` (ERR-33). The last five
+    settings go with every model call, unless the call, a processor or `prepare_step` has others (CFG-19): `tool_choice`
+    is 'auto', 'none', 'required' or `{"type": "tool", "toolName": name}`, `active_tools` names those of the tools that
+    are offered, the other three are dicts. Raises `InvalidAgent` for what cannot work.
     """
 
     def __init__(
@@ -84,7 +104,7 @@ class Agent:
         name: str = "agent",
         instructions: str | Sequence[str] = (),
         tools: Iterable[Tool] = (),
-        models: Mapping[str, Model] | None = None,
+        models: ModelRegistry | Mapping[str, Model] | None = None,
         input_processors: Processors = (),
         output_processors: Processors = (),
         error_processors: Processors = (),
@@ -93,21 +113,39 @@ class Agent:
         max_steps: int = DEFAULT_MAX_STEPS,
         memory: Memory | None = None,
         clock: Clock | None = None,
+        tool_choice: Any = None,
+        active_tools: Sequence[str] | None = None,
+        provider_options: Mapping[str, Any] | None = None,
+        model_settings: Mapping[str, Any] | None = None,
+        structured_output: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
-        self._models = ModelRegistry(models)
+        self._models = models if isinstance(models, ModelRegistry) else ModelRegistry(models)
         self._model = self._models.resolve(model)
         self._instructions = [instructions] if isinstance(instructions, str) else list(instructions)
         self._tools = tools_by_name(tools)
         self._arrays = {"input": input_processors, "output": output_processors, "error": error_processors}
-        self._max_retries = checked_count("max_processor_retries", max_processor_retries, 0)
+        self._defaults = checked_settings(
+            {
+                "tool_choice": tool_choice,
+                "active_tools": active_tools,
+                "provider_options": provider_options,
+                "model_settings": model_settings,
+                "structured_output": structured_output,
+            }
+        )
+        self._max_retries = checked_count("max_processor_retries", max_processor_retries, 0, "CFG-8")
         self._model_retries = checked_count("max_retries", max_retries, 0)
         self._clock = clock or Clock()
         self._max_steps = checked_count("max_steps", max_steps, 1)
         self._memory = memory
+        self._said: dict[str, object] = {}  # the ids of which it was said that several processors have them
         for array, processors in self._arrays.items():
-            if not callable(processors):
+            if callable(processors):
+                refuse_late(processors, f"the function of {array}_processors")
+            else:
                 check_array(array, processors, RESERVED_IDS)
+        say_shared_ids([each for each in self._arrays.values() if not callable(each)], self._said)
 
     def generate(self, input: Input, **options: Any) -> RunResult:
         """Runs a request to its end, by the same stream as `stream` (ORD-19). Options are the fields of `CallOptions`.
@@ -150,31 +188,34 @@ class Agent:
         inputs = self._array("input", options.input_processors, context)
         outputs = self._array("output", options.output_processors, context)
         errors = self._array("error", options.error_processors, context)
-        if options.prepare_step is not None:
-            inputs.append(PrepareStep(options.prepare_step))  # ORD-7, ORD-33
+        say_shared_ids([inputs, outputs, errors], self._said)
+        prepare_step = checked_function("prepare_step", options.prepare_step)
+        if prepare_step is not None:
+            inputs.append(PrepareStep(prepare_step))  # ORD-7, ORD-33
         history = self._history(options)
         default = DEFAULT_RETRIES_WITH_ERROR_PROCESSORS if errors else None  # RTY-12, RTY-13
-        call_retries = checked_count("max_processor_retries", options.max_processor_retries, 0)
+        call_retries = checked_count("max_processor_retries", options.max_processor_retries, 0, "CFG-8")
+        own = checked_settings({name: getattr(options, name) for name in PLAIN})
         return Settings(
-            model=self._model,
+            model=self._model if options.model is None else self._models.resolve(options.model),
             models=self._models,
-            tools=self._tools,
+            tools=self._tools if options.tools is None else tools_by_name(options.tools),
             inputs=[*history, *inputs],  # ORD-21: the runtime's own stand first ...
             outputs=[*outputs, *history],  # ... and last, whichever arrays the call brings (ORD-28)
             errors=errors,
             max_retries=first_given(call_retries, self._max_retries, default),  # RTY-3; 0 is given (RTY-14)
             max_steps=first_given(checked_count("max_steps", options.max_steps, 1), self._max_steps),
-            stop_when=options.stop_when,
-            tool_choice=options.tool_choice,
-            active_tools=options.active_tools,
+            stop_when=checked_function("stop_when", options.stop_when),
             model_retries=first_given(checked_count("max_retries", options.max_retries, 0), self._model_retries),
             clock=self._clock,
+            **{name: first_given(own[name], default) for name, default in self._defaults.items()},
         )
 
     def _array(self, array: str, override: Processors | None, context: RequestContext) -> list[Any]:
         """The call's array in the place of the agent's (CFG-4), a function called once a request (CFG-5)."""
         processors = self._arrays[array] if override is None else override
         made = callable(processors)
+        refuse_late(processors, f"the function of {array}_processors")
         try:
             resolved = (processors(context) or []) if callable(processors) else processors
         except Exception as error:

@@ -5,6 +5,7 @@ Flows in: a run and its attempt. Flows out: a `ModelRequest`; what was chosen fo
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 from .data import clone
@@ -21,8 +22,8 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
         "step_number": attempt.number,
         "steps": run.shown_steps(),
         "model": settings.model,
-        "tools": dict(settings.tools),
-        "tool_choice": clone(settings.tool_choice),  # copies: what is edited in place holds for the step, too (CFG-6)
+        "tools": {name: copy(tool) for name, tool in settings.tools.items()},
+        "tool_choice": clone(settings.tool_choice),  # copies: an edit in place reaches no other step (CFG-17)
         "active_tools": clone(settings.active_tools),
         "provider_options": clone(settings.provider_options),
         "model_settings": clone(settings.model_settings),
@@ -37,7 +38,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     prompt = call(run, "process_llm_request", slate)["prompt"]
     return ModelRequest(
         prompt=clone(prompt) if run.plan["process_llm_request"] else prompt,  # a processor may have kept its own
-        tools=[tool.described() for tool in attempt.offered.values()],
+        tools=[{**tool.described(), "name": name} for name, tool in attempt.offered.items()],  # CFG-11
         tool_choice=clone(chosen["tool_choice"]),  # copies: a processor may have returned an object of its own
         settings=clone(chosen["model_settings"]),
         provider_options=clone(chosen["provider_options"]),

@@ -6,12 +6,14 @@ what was returned. Flows out: changes to the slate and the list, and True where 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
+from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
 from .data import CONTROL_CHUNKS, clone, fault_of
 from .errors import WrongReturn
 from .message_list import MessageList
+from .settings import STEP_OVERRIDES, described, instead_of
 from .views import Source
 
 if TYPE_CHECKING:
@@ -20,15 +22,6 @@ if TYPE_CHECKING:
 Slate = dict[str, Any]
 Returns = Callable[["Run", "Link", Slate, Any], bool]
 
-STEP_OVERRIDES = (
-    "model",
-    "tools",
-    "tool_choice",
-    "active_tools",
-    "provider_options",
-    "model_settings",
-    "structured_output",
-)
 STEP_KEYS = frozenset({*STEP_OVERRIDES, "messages", "message_list", "system_messages"})
 
 
@@ -51,19 +44,22 @@ def messages_as(source: Source, *, empty_keeps: bool = False) -> Returns:
 
 
 def step_overrides(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
-    """What processInputStep may return: overrides for this step, messages, the same list, or None (CFG-6)."""
+    """What processInputStep may return: overrides for this step, messages, the same list, or None (CFG-6).
+
+    An override replaces its value whole (CFG-13); one that is None is as if it were not there (CFG-14).
+    """
     if not isinstance(returned, dict):
         _take_messages(run, link, returned, "input", False)
         return False
-    _refuse_others(returned, STEP_KEYS)
+    _refuse_others(returned, STEP_KEYS, "CFG-15")
     messages, message_list = returned.get("messages"), returned.get("message_list")
     if messages is not None and message_list is not None:
         raise WrongReturn("returned both messages and message_list; return one of them", "MSG-26")
     _take_system(run, returned.get("system_messages"))  # before the messages: one of them may be a system message
     _take_messages(run, link, message_list if messages is None else messages, "input", False)
     for key in STEP_OVERRIDES:
-        if key in returned:
-            _take_override(run, slate, key, returned[key])  # CFG-6: replaced whole
+        if returned.get(key) is not None:
+            slate[key] = _override(run, key, returned[key])
     return False
 
 
@@ -128,7 +124,9 @@ def retry_or_not(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
 
 
 def ignored(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
-    """Whatever processLLMResponse returns is ignored (LLM-6)."""
+    """Whatever processLLMResponse returns is ignored (LLM-6), but an answer that nobody awaits (CFG-26)."""
+    if isawaitable(returned):
+        raise WrongReturn(f"returned {described(returned)}, which nobody awaits; do it before returning", "CFG-26")
     return False
 
 
@@ -143,21 +141,14 @@ def _take_messages(run: Run, link: Link, returned: Any, source: Source, empty_ke
         run.message_list.reconcile(link.seen, returned, source)  # what it was given: not what it added itself since
 
 
-def _take_override(run: Run, slate: Slate, key: str, value: Any) -> None:
-    if value is None:
-        if key not in ("model", "tools"):  # a step always has a model and tools
-            slate[key] = None
-        return
+def _override(run: Run, key: str, value: Any) -> Any:
+    """The value as the step uses it: the model itself, of data a copy that the hook does not hold (CFG-17)."""
     if key == "model":
-        value = run.models.resolve(value)
-    elif key == "tools":
-        if not isinstance(value, dict) or not all(hasattr(tool, "execute") for tool in value.values()):
-            raise WrongReturn(f"returned tools as {_named(value)}; return a dict of tools by name", "CFG-6")
-    elif key == "active_tools":
-        if isinstance(value, str) or not isinstance(value, Collection):
-            raise WrongReturn(f"returned active_tools as {_named(value)}; return a list of names", "CFG-6")
-        value = list(value)
-    slate[key] = value
+        return run.models.resolve(value)
+    instead = instead_of(key, value)
+    if instead is not None:
+        raise WrongReturn(f"returned {key} as {described(value)}; return {instead}", "CFG-16")
+    return list(value) if key == "active_tools" else clone(value)
 
 
 def _take_system(run: Run, messages: Any) -> None:
@@ -174,11 +165,11 @@ def _dicts(value: Any, what: str, rule: str) -> list[Any]:
     return value
 
 
-def _refuse_others(returned: dict[str, Any], known: set[str] | frozenset[str]) -> None:
+def _refuse_others(returned: dict[str, Any], known: set[str] | frozenset[str], rule: str = "MSG-25") -> None:
     unknown = [key for key in returned if key not in known]
     if unknown:
         known_keys = ", ".join(sorted(known))
-        raise WrongReturn(f"returned the unknown key {unknown[0]!r:.99}; known are {known_keys}", "MSG-25")
+        raise WrongReturn(f"returned the unknown key {unknown[0]!r:.99}; known are {known_keys}", rule)
 
 
 def _named(value: Any) -> str:

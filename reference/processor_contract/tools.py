@@ -69,7 +69,7 @@ def check_plain(name: str, execute: Any) -> None:
     if not callable(execute):
         raise InvalidAgent(f"tool {name!r} has {type(execute).__name__} as execute; give it a function, or None")
     if inspect.iscoroutinefunction(execute) or inspect.isasyncgenfunction(execute):
-        raise InvalidAgent(f"tool {name!r} is asynchronous; write it with `def`, without `async`")
+        raise InvalidAgent(f"tool {name!r} is asynchronous; write it with `def`, without `async`", "CFG-26")
     if inspect.isgeneratorfunction(execute):
         raise InvalidAgent(f"tool {name!r} is a generator; return the result, and send chunks with context.writer")
 

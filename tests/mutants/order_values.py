@@ -10,8 +10,9 @@ from processor_contract import agent, errors, loop, pipeline, results
 from processor_contract.data import clone
 from processor_contract.hooks import HOOKS
 from processor_contract.message_list import MessageList
-from processor_contract.returns import STEP_OVERRIDES, Slate
+from processor_contract.returns import Slate
 from processor_contract.run import Attempt, Link, Run
+from processor_contract.settings import STEP_OVERRIDES
 
 from . import Patch, mutant
 from .order import Chunks, replan

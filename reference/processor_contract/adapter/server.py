@@ -14,7 +14,7 @@ from ..context import AbortSignal, RequestContext
 from ..data import Json
 from ..hooks import HOOKS
 from ..stream import RunResult, Stream
-from .session import Session, named
+from .session import SETTINGS, Session, named, warnings_told
 from .values import Objects, follow, read
 from .wire import Peer, Unserved
 
@@ -38,6 +38,12 @@ CAPABILITIES = [
     "error-processors",
     "context-messages",
     "model-retries",
+    "settings",
+    "call-model",
+    "call-tools",
+    "tool-lists",
+    "odd-values",
+    "warnings",
 ]
 REVISIONS = ["nine-hook", "six-hook"]
 OPTION_NAMES = {
@@ -50,8 +56,8 @@ PLAIN_OPTIONS = {
     "maxSteps": "max_steps",
     "system": "system",
     "context": "context",
-    "activeTools": "active_tools",
-    "toolChoice": "tool_choice",
+    "model": "model",
+    **SETTINGS,
 }
 
 
@@ -143,7 +149,7 @@ class Server:
         session = self._session(params)
         run = OpenRun(session, AbortSignal())
         self._runs[params["run"]] = run
-        with named(params["run"]):
+        with named(params["run"]), warnings_told(lambda text: self._warn(params["run"], text)):
             try:
                 options = self._options(session, run, params.get("options", {}))
                 messages = self._objects.decode(params["input"], {})
@@ -156,12 +162,18 @@ class Server:
             return {"opened": True}
         return self.result(params, tell=True)
 
+    def _warn(self, run: str, text: str) -> None:
+        self._peer.notify("warning", {"run": run, "message": text})
+
     def _options(self, session: Session, run: OpenRun, options: Json) -> dict[str, Any]:
         plain = {own: options[wire] for wire, own in PLAIN_OPTIONS.items() if wire in options}
         given: dict[str, Any] = self._objects.decode(plain, {})
         for wire, own in OPTION_NAMES.items():
             if wire in options:
                 given[own] = session.array(options[wire])
+        if "tools" in options:
+            given["tools"] = [session.tools[name] for name in options["tools"]]
+        given.update(options.get("others", {}))
         if "memory" in options:
             given.update(thread=options["memory"].get("thread"), resource=options["memory"].get("resource"))
         if "requestContext" in options:

@@ -8,12 +8,16 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import logging
+import threading
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
 
 from ..agent import Agent
-from ..context import AbortSignal, Clock, RequestContext
+from ..checks import LOG
+from ..context import AbortSignal, Clock
 from ..data import Chunk, Json, Message
 from ..hooks import HOOKS
 from ..memory import Memory
@@ -28,7 +32,14 @@ CURRENT_RUN: ContextVar[str] = ContextVar("run", default="")
 NOT_ARGUMENTS = ("processor_id", "_tripwire", "_tell")
 TOKENS = ("state", "message_list", "request_context", "abort_signal", "writer", "error")
 NONE_IS_A_VALUE = ("result",)
-LIMITS = {"maxSteps": "max_steps", "maxRetries": "max_retries"}
+SETTINGS = {
+    "toolChoice": "tool_choice",
+    "activeTools": "active_tools",
+    "providerOptions": "provider_options",
+    "modelSettings": "model_settings",
+    "structuredOutput": "structured_output",
+}
+AGENT_OPTIONS = {"maxSteps": "max_steps", "maxRetries": "max_retries", **SETTINGS}
 NAMES = {hook.wire: name for name, hook in HOOKS.items()}
 ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
 
@@ -43,6 +54,30 @@ def named(run: str) -> Iterator[None]:
         CURRENT_RUN.reset(token)
 
 
+@contextlib.contextmanager
+def warnings_told(tell: Callable[[str], None]) -> Iterator[None]:
+    """What the reference warns of on this thread is told."""
+    handler = Warnings(tell)
+    LOG.addHandler(handler)
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+
+
+class Warnings(logging.Handler):
+    """Tells what one thread warns of."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._tell = tell
+        self._thread = threading.get_ident()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.thread == self._thread:
+            self._tell(record.getMessage())
+
+
 class Session:
     """One agent and everything the runner plays for it."""
 
@@ -53,6 +88,9 @@ class Session:
         self.scopes: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self.store = WatchedStorage(self, spec.get("memory", {}).get("stored", ()))
         self._processors = {each["key"]: self._processor(each) for each in spec.get("processors", ())}
+        self._agents_tools = [self._tool(each) for each in spec.get("tools", ())]
+        others = [self._tool(each) for each in spec.get("otherTools", ())]
+        self.tools = {tool.name: tool for tool in (*self._agents_tools, *others)}
         self._spec = spec
         self._agent: Agent | None = None
 
@@ -68,24 +106,22 @@ class Session:
                 spec["models"][0],
                 models=models,
                 instructions=spec.get("instructions", ()),
-                tools=[self._tool(each) for each in spec.get("tools", ())],
+                tools=self._agents_tools,
                 **{snake(name): self.array(spec[name]) for name in ARRAYS if name in spec},
                 max_processor_retries=spec.get("maxProcessorRetries"),
                 memory=Memory(self.store, **options) if memory is not None else None,
                 clock=NoPauses(),
-                **{own: spec[wire] for wire, own in LIMITS.items() if wire in spec},
+                **{own: spec[wire] for wire, own in AGENT_OPTIONS.items() if wire in spec},
             )
         return self._agent
 
     def array(self, keys: Json) -> Any:
-        """The processors of an array, or the function that makes it."""
-        if isinstance(keys, dict):
-            return lambda context: self._processors_of(keys["$callback"], context)
-        return [self._processors[key] for key in keys]
-
-    def _processors_of(self, callback: str, context: RequestContext) -> list[Processor]:
-        keys: Sequence[str] = self.callback(callback, {"requestContext": context})
-        return [self._processors[key] for key in keys]
+        """The processors of an array, the function that makes it, or what stands in its place."""
+        if isinstance(keys, list):
+            return [key["$value"] if isinstance(key, dict) else self._processors[key] for key in keys]
+        if isinstance(keys, dict) and "$callback" in keys:
+            return lambda context: self.array(self.callback(keys["$callback"], {"requestContext": context}))
+        return keys["$value"] if isinstance(keys, dict) else keys
 
     # -- calls -----------------------------------------------------------------------------------------------------
 
@@ -104,7 +140,7 @@ class Session:
     def open_scope(self, scope: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
         """Makes a call's live arguments reachable; returns its handle and the tokens of its objects."""
         handle = self.next_name()
-        self.scopes[handle] = (CURRENT_RUN.get(), scope)
+        self.scopes[handle] = (CURRENT_RUN.get(), self._live(scope))
         tokens = {
             camel(name): self.objects.token(scope[camel(name)]) for name in TOKENS if scope.get(camel(name)) is not None
         }
@@ -136,7 +172,11 @@ class Session:
             args.abort(given.pop("reason", None), **given)
         if isinstance(template, dict) and "$throw" in template:
             raise self.objects.make_error(template["$throw"])
-        return self.objects.decode(template, scope)
+        return self.objects.decode(template, self._live(scope))
+
+    def _live(self, scope: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What a template may name: the call's arguments, the session's tools, and models by their ids."""
+        return ChainMap({"$tools": self.tools, "$models": lambda model_id: WireModel(self, model_id)}, dict(scope))
 
     # -- callbacks of a call ---------------------------------------------------------------------------------------
 
@@ -150,14 +190,18 @@ class Session:
     # -- makers ----------------------------------------------------------------------------------------------------
 
     def _processor(self, spec: Json) -> Processor:
-        """One object with exactly the hooks listed."""
+        """One object with exactly the hooks and other methods listed."""
         processor = Processor()
-        processor.id = spec["id"]
+        if spec["id"] is not None:
+            processor.id = spec["id"]
+        for name in spec.get("methods", ()):
+            setattr(processor, snake(name), lambda args: None)
         processor.name = spec.get("name")
         processor.description = spec.get("description")
         processor.process_data_parts = spec.get("processDataParts", False)
         for wire in spec["hooks"]:
-            setattr(processor, NAMES[wire], self._method(spec["key"], processor, wire))
+            method = self._method(spec["key"], processor, wire)
+            setattr(processor, NAMES[wire], later(method) if wire in spec.get("asynchronous", ()) else method)
         if spec.get("onViolation"):
             processor.on_violation = lambda violation: self.callback(
                 "onViolation", {"violation": violation}, processor=spec["key"]
@@ -183,6 +227,15 @@ class Session:
         parameters = spec.get("parameters", {"type": "object"})
         own = execute if spec.get("execute", True) else None
         return Tool(spec["name"], own, spec.get("description", ""), parameters)
+
+
+def later(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same, written asynchronously."""
+
+    async def hook(args: Any) -> Any:
+        return method(args)
+
+    return hook
 
 
 class NoPauses(Clock):

@@ -5,13 +5,15 @@ Flows in: a `ModelRequest`. Flows out: chunks `{type, payload}`, the last one `f
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ..context import AbortSignal
 from ..data import Chunk, Json, Prompt
-from ..errors import InvalidAgent
+from ..errors import InvalidAgent, told
+from ..settings import described
 
 
 @dataclass(slots=True)
@@ -42,19 +44,78 @@ class Model(Protocol):
     def stream(self, request: ModelRequest) -> Iterator[Chunk]: ...
 
 
-class ModelRegistry:
-    """Finds a model by instance or by id."""
+Provider = Mapping[str, Model] | Callable[[str], "Model | None"]
 
-    def __init__(self, models: Mapping[str, Model] | None = None) -> None:
-        self._models = dict(models or {})
+
+class ModelRegistry:
+    """Finds a model by instance, or by its id `provider/name`; one may serve many agents, from any thread (CFG-10).
+
+    `register` adds one model, `register_provider` everything under one prefix. A model that a provider makes is made
+    once. What lies behind a model is its own affair: nothing here opens a connection.
+    """
+
+    def __init__(
+        self, models: Mapping[str, Model] | None = None, providers: Mapping[str, Provider] | None = None
+    ) -> None:
+        self._models: dict[str, Model] = {}
+        self._providers: dict[str, Provider] = {}
+        self._making = threading.Lock()
+        for id, model in (models or {}).items():
+            self.register(id, model)
+        for name, provider in (providers or {}).items():
+            self.register_provider(name, provider)
+
+    def register(self, id: str, model: Model) -> None:
+        """The model behind an id, in the place of any other. Raises `InvalidAgent` for what is no model."""
+        if not isinstance(id, str) or not id:
+            raise InvalidAgent(f"a model cannot be registered as {id!r}; use a text `provider/name`", "CFG-7")
+        self._models[id] = checked_model(model)
+
+    def register_provider(self, name: str, provider: Provider) -> None:
+        """All models `name/...`: a mapping of their names, or a function that makes the model of a name.
+
+        The function returns None, or raises LookupError, for a name that it does not know; the name may have slashes.
+        """
+        if not isinstance(name, str) or not name or "/" in name:
+            raise InvalidAgent(f"a provider cannot be called {name!r}; use a text without a slash", "CFG-7")
+        if not callable(provider) and not isinstance(provider, Mapping):
+            raise InvalidAgent(
+                f"provider {name!r} is {described(provider)}; use a mapping of models, or a function of their names",
+                "CFG-7",
+            )
+        self._providers[name] = provider
 
     def resolve(self, model: Any) -> Model:
-        """The model itself, or the registered one of that id. Raises `InvalidAgent` for an unknown id (CFG-7)."""
-        if isinstance(model, str):
+        """The model itself, or the one of that id. Raises `InvalidAgent`, which says what is known, where there is none
+        (CFG-7).
+        """
+        if not isinstance(model, str):
+            return checked_model(model)
+        with self._making:
             if model not in self._models:
-                known = ", ".join(sorted(self._models)) or "none"
-                raise InvalidAgent(f"model {model!r} is not registered (known: {known}); pass it in `models`", "CFG-7")
+                self._models[model] = self._provided(model)
             return self._models[model]
-        if not callable(getattr(model, "stream", None)):
-            raise InvalidAgent(f"{type(model).__name__} is no model; it has no `stream` method", "CFG-7")
-        return model  # type: ignore[no-any-return]
+
+    def _provided(self, id: str) -> Model:
+        prefix, _, name = id.partition("/")
+        provider = self._providers.get(prefix)
+        if provider is None or not name:
+            known = ", ".join(sorted([*self._models, *(f"{each}/..." for each in self._providers)])) or "none"
+            raise InvalidAgent(f"model {id!r} is not registered (known: {known}); register it or its provider", "CFG-7")
+        try:
+            made = provider[name] if isinstance(provider, Mapping) else provider(name)
+        except LookupError:
+            made = None
+        except Exception as error:
+            raise InvalidAgent(f"provider {prefix!r} failed to make model {id!r}: {told(error)}", "CFG-7") from error
+        if made is None:
+            known = ", ".join(sorted(provider)) if isinstance(provider, Mapping) else "it does not say which"
+            raise InvalidAgent(f"provider {prefix!r} has no model {name!r} (known: {known})", "CFG-7")
+        return checked_model(made)
+
+
+def checked_model(model: Any) -> Model:
+    """What has a `stream` method. Raises `InvalidAgent` for anything else."""
+    if isinstance(model, type) or not callable(getattr(model, "stream", None)):
+        raise InvalidAgent(f"{described(model)} is no model; use an object with a `stream` method", "CFG-7")
+    return model  # type: ignore[no-any-return]
