@@ -30,7 +30,7 @@ from .models import Model, ModelRegistry
 from .pipeline import plan
 from .processor import InputStepArgs, Processor
 from .run import Run, Settings
-from .settings import PLAIN
+from .settings import PLAIN, over
 from .stream import RunResult, Stream, beside, result_of
 from .tools import Tool
 
@@ -55,10 +55,10 @@ class PrepareStep(Processor):
 class CallOptions:
     """What one call may bring; what is None is the agent's (CFG-4, CFG-19, CFG-20).
 
-    An array, the tools and each setting replace the agent's whole. `thread` and `resource` name the conversation to
-    remember; `context` are messages for this request only; `system` is a further system message. `prepare_step` gets
-    what processInputStep gets and may return what it may. `stop_when` gets the steps so far whenever the loop would go
-    on (CFG-23).
+    An array and the tools replace the agent's whole, settings as `settings.over` says. `thread` and `resource` name the
+    conversation to remember; `context` are messages for this request only; `system` is a further system message.
+    `prepare_step` gets what processInputStep gets and may return what it may. `stop_when` gets the steps so far
+    whenever the loop would go on (CFG-23).
     """
 
     model: Model | str | None = None
@@ -208,7 +208,7 @@ class Agent:
             stop_when=checked_function("stop_when", options.stop_when),
             model_retries=first_given(checked_count("max_retries", options.max_retries, 0), self._model_retries),
             clock=self._clock,
-            **{name: first_given(own[name], default) for name, default in self._defaults.items()},
+            **{name: over(name, default, own[name]) for name, default in self._defaults.items()},
         )
 
     def _array(self, array: str, override: Processors | None, context: RequestContext) -> list[Any]:

@@ -53,11 +53,27 @@ INSTEAD: dict[str, Callable[[Any], str | None]] = {
 }
 PLAIN = tuple(name for name in INSTEAD if name != "tools")  # those that an agent and a call have as they are
 STEP_OVERRIDES = ("model", *INSTEAD)
+MERGED = ("provider_options", "model_settings")
 
 
 def instead_of(name: str, value: Any) -> str | None:
     """What to give in the place of a wrong value; None where it is right."""
     return INSTEAD[name](value)
+
+
+def over(name: str, default: Any, given: Any) -> Any:
+    """A call's setting over the agent's: option objects key by key, of all else the call's own where it has one
+    (CFG-19).
+    """
+    if given is None or default is None or name not in MERGED:
+        return default if given is None else given
+    return _merged(default, given)
+
+
+def _merged(default: Any, given: Any) -> Any:
+    if not (isinstance(default, dict) and isinstance(given, dict)):
+        return given
+    return {**default, **{key: _merged(default.get(key), value) for key, value in given.items()}}
 
 
 def described(value: Any) -> str:

@@ -31,6 +31,17 @@ export async function consult(method, params, args, instance) {
   return decode(answer.return, args);
 }
 
+// A processor as `session/open` describes it, with the hooks and other methods that it lists; `called` asks the runner
+// what one of them does.
+export function makeProcessor({ key, id, hooks, onViolation, methods = [], asynchronous, ...properties }, called) {
+  const processor = { ...properties, ...(id !== null && { id }) };
+  for (const name of methods) processor[name] = () => {};
+  for (const hook of hooks) processor[hook] = args => called('hook/call', { processor: key, hook }, args, processor);
+  const told = { processor: key, callback: 'onViolation' };
+  if (onViolation) processor.onViolation = violation => called('callback/call', told, { violation });
+  return processor;
+}
+
 // Answers `object/do`.
 export async function operateOnCall({ handle, operations }) {
   if (!calls.has(handle)) throw new Error(`no call has the handle ${handle}`);

@@ -2,7 +2,8 @@
 // In: an agent as data, and calls of it. Out: what the framework calls, with what, and what its user gets.
 import { readFileSync } from 'node:fs';
 import { ask, currentRun, serve, tell } from '../javascript/wire.mjs';
-import { consult as askRunner, forgetCalls, freshName, operateOnCall, viewOf } from '../javascript/calls.mjs';
+import { consult as askRunner, forgetCalls, freshName, makeProcessor } from '../javascript/calls.mjs';
+import { operateOnCall, viewOf } from '../javascript/calls.mjs';
 import { drain, read } from '../javascript/streams.mjs';
 import { causes, decode, encode, errorMakers, makeError, pick, templates } from '../javascript/values.mjs';
 import { Agent, MessageList, TripWire } from '@mastra/core/agent';
@@ -15,13 +16,17 @@ import { z } from 'zod';
 const { version } = JSON.parse(readFileSync(new URL('node_modules/@mastra/core/package.json', import.meta.url)));
 const capabilities = ['generate', 'stream', 'pull', 'close', 'cancel', 'pulled-model', 'concurrent-runs', 'memory',
   'scripted-store', 'call-overrides', 'prepare-step', 'stop-when', 'on-violation', 'function-arrays', 'parallel-tools',
-  'data-chunks', 'error-processors', 'context-messages', 'model-retries'];
+  'data-chunks', 'error-processors', 'context-messages', 'model-retries', 'settings', 'odd-values'];
 
 const chains = ['inputProcessors', 'outputProcessors', 'errorProcessors'];
 const sessions = new Map();
 const runs = new Map();
 const models = new Map();
+const tools = new Map();
+const settings = ['toolChoice', 'activeTools', 'providerOptions', 'modelSettings', 'structuredOutput'];
 
+templates.$model = id => models.get(id) ?? makeModel(id);
+templates.$tool = name => tools.get(name);
 templates.$list = (messages, args) => new MessageList({}).add(decode(messages, args), 'input');
 errorMakers.TripWire = ({ message, processorId, ...options }) =>
   new TripWire(message, pick(['retry', 'metadata'], options), processorId);
@@ -67,27 +72,16 @@ const view = args => viewOf(args, {
 
 // ---- What the runner plays: processors, tools, callbacks, the model
 
-// What the runner returns, where it stands for something of the framework's: a model's id, chunks to replay.
+// What the runner returns, where it stands for something of the framework's: chunks to replay.
 async function consult(...call) {
   const returned = await askRunner(...call);
-  const model = models.get(returned?.model?.id ?? returned?.model);
-  if (model) return { ...returned, model };
   const chunks = returned?.response?.chunks?.map(native);
   return chunks ? { ...returned, response: { ...returned.response, chunks } } : returned;
 }
 
-function callback(name, more) {
-  return args => consult('callback/call', { callback: name, ...more, arguments: view(args) }, args);
-}
-
-function makeProcessor({ key, hooks, onViolation, ...properties }) {
-  const processor = { ...properties };
-  for (const hook of hooks) {
-    processor[hook] = args => consult('hook/call', { processor: key, hook, arguments: view(args) }, args, processor);
-  }
-  if (onViolation) processor.onViolation = violation => callback('onViolation', { processor: key })({ violation });
-  return processor;
-}
+// Asks about a call of a hook or a callback, whose arguments are shown by the contract's names.
+const called = (method, params, args, owner) => consult(method, { ...params, arguments: view(args) }, args, owner);
+const callback = callback => args => called('callback/call', { callback }, args);
 
 function makeTool({ name, description = name, parameters, execute }) {
   const inputSchema = parameters ? z.fromJSONSchema(parameters) : z.any();
@@ -121,8 +115,8 @@ function makeModel(id) {
     abortSignal?.addEventListener('abort', stop);
     const answer = await ask('model/call', {
       ...asked, model: id, mode, prompt: encode(prompt), tools: tools.map(tool => tool.name), settings, providerOptions,
-      toolChoice: toolChoice?.toolName ? toolChoice : toolChoice?.type, structuredOutput: responseFormat?.schema,
-      signal: Boolean(abortSignal),
+      toolChoice: toolChoice?.toolName ? toolChoice : toolChoice?.type, signal: Boolean(abortSignal),
+      structuredOutput: responseFormat?.schema && pick(['schema'], responseFormat),
     });
     if (!answer.pull) end();
     if (answer.error) throw makeError(answer.error);
@@ -179,9 +173,10 @@ async function openMemory({ stored = [], ...options }) {
 
 // ---- Calls, as a user makes them
 
-function callOptions({ memory, requestContext, signal, callbacks = [], ...options }, chain, remember, controller) {
+function callOptions(given, chain, remember, controller) {
+  const { memory, requestContext, signal, callbacks = [], others, ...options } = given;
   return {
-    ...decode(options),
+    ...decode({ ...options, ...others }),
     ...pick(chains, options, chain),
     ...(memory && { memory: { ...memory, options: remember } }), // read-only is an option of a call
     ...(requestContext && { requestContext: new RequestContext(Object.entries(decode(requestContext))) }),
@@ -207,17 +202,20 @@ serve({
     return { protocol: 1, implementation: { name: 'mastra', version }, revisions: ['nine-hook'], capabilities };
   },
   async 'session/open'({ session, agent: { models: ids = ['mock/one'], memory: remembers, ...given } }) {
-    const processors = new Map(given.processors?.map(each => [each.key, makeProcessor(each)]));
-    const named = keys => keys.map(key => processors.get(key));
-    const chain = keys => (keys.$callback ? async args => named(await callback(keys.$callback)(args)) : named(keys));
+    const processors = new Map(given.processors?.map(each => [each.key, makeProcessor(each, called)]));
+    function chain(keys) {
+      if (Array.isArray(keys)) return keys.map(key => processors.get(key) ?? key.$value);
+      return keys?.$callback ? async args => chain(await callback(keys.$callback)(args)) : keys?.$value;
+    }
     for (const id of ids) models.set(id, makeModel(id));
+    for (const tool of [...(given.tools ?? []), ...(given.otherTools ?? [])]) tools.set(tool.name, makeTool(tool));
     const { memory, read: stored, options: remember } = remembers ? await openMemory(remembers) : {};
     const agent = new Agent({
       id: 'agent', name: 'agent', instructions: given.instructions ?? '', model: models.get(ids[0]), memory,
-      tools: Object.fromEntries((given.tools ?? []).map(tool => [tool.name, makeTool(tool)])),
+      tools: Object.fromEntries((given.tools ?? []).map(({ name }) => [name, tools.get(name)])),
       ...pick(chains, given, chain),
       ...pick(['maxProcessorRetries', 'maxRetries'], given),
-      defaultOptions: pick(['maxSteps'], given),
+      defaultOptions: pick(['maxSteps', ...settings], given),
     });
     sessions.set(session, { agent, chain, stored, remember });
   },
