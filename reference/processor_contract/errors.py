@@ -74,7 +74,8 @@ class APICallError(ContractError):
     """The provider rejected a call, or could not be reached, with all that it said (ERR-13).
 
     `status_code` is the HTTP status (None without an answer), `is_retryable` says whether the same request may
-    succeed later; `url` and `response_body` are texts where known.
+    succeed later; `url` and `response_body` are texts where known. `retry_after` is how many seconds the provider wants
+    to be left alone, where it said so.
     """
 
     def __init__(
@@ -85,12 +86,14 @@ class APICallError(ContractError):
         is_retryable: bool = False,
         url: str | None = None,
         response_body: str | None = None,
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.status_code = status_code
         self.is_retryable = is_retryable
         self.url = url
         self.response_body = response_body
+        self.retry_after = retry_after
 
 
 class ProviderFailed(ContractError):

@@ -32,7 +32,8 @@ def called(model: Model, request: ModelRequest, retries: int, clock: Clock) -> G
             refuse_late(request)
             if made >= retries or not (isinstance(error, APICallError) and error.is_retryable):
                 raise CallFailed(error) from error
-        clock.sleep(pause(made), request.abort_signal)  # outside the handler: what comes next is not caused by it
+            wait = pause(made, error.retry_after)
+        clock.sleep(wait, request.abort_signal)  # outside the handler: what comes next is not caused by it
         refuse_late(request)
         made += 1
     return followed(first, stream, request)
@@ -53,9 +54,9 @@ def followed(first: Chunk | None, stream: Iterator[Chunk], request: ModelRequest
             close()
 
 
-def pause(made: int) -> float:
-    """Seconds before the next retry: exponential."""
-    return min(FIRST_PAUSE * 2.0**made, LONGEST_PAUSE)
+def pause(made: int, asked_for: float | None = None) -> float:
+    """Seconds before the next retry: exponential, and no shorter than the provider has asked for."""
+    return min(max(FIRST_PAUSE * 2.0**made, asked_for or 0.0), LONGEST_PAUSE)
 
 
 def refuse_late(request: ModelRequest) -> None:

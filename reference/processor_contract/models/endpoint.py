@@ -1,0 +1,327 @@
+"""One HTTP endpoint: posts JSON, hands out what comes back, and says what went wrong.
+
+Flows in: a base URL, the name of the variable that holds the key, JSON bodies. Flows out: answers whose bytes are read
+as they come; `APICallError` for everything that goes wrong, without the key. The connection is closed when the answer
+is, or as soon as the abort signal fires. Proxies are those of the usual environment variables; TLS certificates are
+verified, against the authorities of the system or of `SSL_CERT_FILE`.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import email.utils
+import http.client
+import json
+import os
+import socket
+import ssl
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import TracebackType
+from typing import Any, NoReturn
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from ..context import AbortSignal
+from ..errors import APICallError, InvalidAgent, InvalidMessage
+
+RETRYABLE = frozenset({408, 409, 425, 429})  # and all from 500 on
+LONGEST_ERROR = 64 * 1024  # of what a provider said instead of answering, that much is kept
+BREAKS_OFF = "broke off in mid-answer"
+HIDDEN = "***"
+PORTS = {"http": 80, "https": 443}
+
+
+def retryable(status: int) -> bool:
+    """Whether a request that got this status may succeed later."""
+    return status in RETRYABLE or status >= 500
+
+
+@dataclass(slots=True)
+class Endpoint:
+    """Where a provider is. `connect_timeout` bounds the connecting, `read_timeout` the silence before and between what
+    it says, both in seconds.
+
+    The key is read from the environment variable `key_variable` at each call and kept nowhere; without one no key is
+    sent. Raises `InvalidAgent` for a base URL that is none.
+    """
+
+    base_url: str = field(repr=False)
+    key_variable: str
+    connect_timeout: float
+    read_timeout: float
+
+    def __post_init__(self) -> None:
+        try:
+            parts = urlsplit(self.base_url)
+            sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        except ValueError:
+            sound = False
+        if not sound or not self.base_url.isascii() or not self.base_url.isprintable() or " " in self.base_url:
+            raise InvalidAgent("the base URL of a provider has to begin with http:// or https:// and name a host")
+        if "@" in parts.netloc:
+            raise InvalidAgent(f"the base URL of a provider holds a user; put the key into {self.key_variable} instead")
+
+    def post(self, path: str, body: dict[str, Any], signal: AbortSignal | None = None) -> Answer:
+        """The answer to a request, with its status below 300. Raises `APICallError` for any other."""
+        try:
+            payload = json.dumps(body, allow_nan=False).encode()
+        except (TypeError, ValueError, RecursionError) as error:
+            raise InvalidMessage(f"the request holds what JSON cannot: {error}") from None
+        exchange = Exchange(self, path, signal)
+        try:
+            return exchange.post(payload)
+        except BaseException:
+            exchange.close()
+            raise
+
+    def key(self) -> str:
+        """The key in the environment; empty where there is none."""
+        key = os.environ.get(self.key_variable, "").strip()
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise InvalidAgent(f"the key in {self.key_variable} holds a character that no HTTP header can; set it anew")
+        return key
+
+    def without_key(self, text: str) -> str:
+        """The text, with stars where it holds the key: a provider's error may quote it."""
+        key = os.environ.get(self.key_variable, "").strip()
+        return text.replace(key, HIDDEN) if key else text
+
+    def url(self, path: str) -> str:
+        """The address of a path, for people: without the query, which may hold a key."""
+        parts = urlsplit(self.base_url)
+        return f"{parts.scheme}://{parts.netloc}{target(parts, path)}"
+
+
+@dataclass(slots=True)
+class Route:
+    """How a host is reached: directly, or by a proxy that is asked for it (`http`) or for a tunnel to it (`https`)."""
+
+    host: str
+    port: int
+    proxied: bool = False
+    authorization: str | None = None  # for the proxy
+
+    @property
+    def headers(self) -> dict[str, str]:
+        """What the proxy has to be told."""
+        return {} if self.authorization is None else {"Proxy-Authorization": self.authorization}
+
+
+def route(parts: SplitResult) -> Route:
+    """The way to the host of a URL, by `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`."""
+    proxies = urllib.request.getproxies_environment()
+    host, port = str(parts.hostname), parts.port or PORTS[parts.scheme]
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    bypassed = urllib.request.proxy_bypass_environment(f"{host}:{port}", proxies)  # type: ignore[attr-defined]
+    if not proxy or bypassed:
+        return Route(host, port)
+    try:
+        by = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        port = by.port or 80
+    except ValueError:
+        by, port = urlsplit("//"), 80
+    if by.scheme != "http" or not by.hostname:
+        raise InvalidAgent(f"the proxy for {parts.scheme} is no http:// address; mend the variable that names it")
+    authorization = None
+    if by.username is not None:
+        user = f"{unquote(by.username)}:{unquote(by.password or '')}"
+        authorization = "Basic " + base64.b64encode(user.encode()).decode()
+    return Route(by.hostname, port, True, authorization)
+
+
+def target(parts: SplitResult, path: str) -> str:
+    """The path of a request below the base URL."""
+    return f"{parts.path.rstrip('/')}/{path}"
+
+
+class Exchange:
+    """One request and its answer, over one connection."""
+
+    def __init__(self, endpoint: Endpoint, path: str, signal: AbortSignal | None) -> None:
+        self.endpoint = endpoint
+        self.url = endpoint.url(path)
+        self._path = path
+        self._signal = signal
+        self._release: Any = lambda: None
+        self._connection: http.client.HTTPConnection | None = None
+
+    def post(self, payload: bytes) -> Answer:
+        """Sends the request and waits for the head of its answer."""
+        parts = urlsplit(self.endpoint.base_url)
+        way = route(parts)
+        headers = {
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream, application/json",
+            "User-Agent": "processor-contract",
+            "Connection": "close",
+        }
+        key = self.endpoint.key()
+        if key:
+            headers["Authorization"] = f"Bearer {key}"
+        where = target(parts, self._path) + (f"?{parts.query}" if parts.query else "")
+        if way.proxied and parts.scheme == "http":
+            where = f"http://{parts.netloc}{where}"
+            headers.update(way.headers)
+        with self.reporting():
+            self._connection = self._connect(parts, way)
+            self._connection.request("POST", where, payload, headers)
+            line = self._connection.sock
+            line.settimeout(self.endpoint.read_timeout)
+            if self._signal is not None:
+                self._release = self._signal.on_abort(lambda reason: hang_up(line))
+            response = self._connection.getresponse()
+        answer = Answer(self, response)
+        encoding = response.headers.get("Content-Encoding", "identity")
+        if encoding != "identity":
+            raise self.failure(f"the provider's answer is encoded as {encoding!r}, which was not asked for")
+        if response.status >= 300:
+            self.refuse(response.status, response.reason, answer.beginning(), response.headers.get("Retry-After"))
+        return answer
+
+    def _connect(self, parts: SplitResult, way: Route) -> http.client.HTTPConnection:
+        """A connection that is not made yet. The classes are named in full: a recorder puts its own in their place."""
+        if parts.scheme == "http":
+            return http.client.HTTPConnection(way.host, way.port, timeout=self.endpoint.connect_timeout)
+        secure = http.client.HTTPSConnection(
+            way.host, way.port, timeout=self.endpoint.connect_timeout, context=ssl.create_default_context()
+        )
+        if way.proxied:
+            secure.set_tunnel(str(parts.hostname), parts.port or PORTS["https"], way.headers)
+        return secure
+
+    def close(self) -> None:
+        """Closes the connection, also in the middle of an answer."""
+        self._release()
+        if self._connection is not None:
+            self._connection.close()
+
+    @contextlib.contextmanager
+    def reporting(self, verb: str = "cannot be reached") -> Iterator[None]:
+        """What the network raises becomes `APICallError`; `verb` is what the provider does or suffers meanwhile."""
+        try:
+            yield
+        except (OSError, http.client.HTTPException) as error:
+            what, may_succeed = said_of(error, verb)
+            raise self.failure(what, may_succeed=may_succeed) from error
+
+    def failure(
+        self,
+        what: str,
+        *,
+        may_succeed: bool = False,
+        status: int | None = None,
+        body: str | None = None,
+        retry_after: float | None = None,
+    ) -> APICallError:
+        """An error of this call: what happened, where, and what the provider said; all without the key."""
+        return APICallError(
+            self.endpoint.without_key(f"{what} (POST {self.url})"),
+            status_code=status,
+            is_retryable=may_succeed,
+            url=self.url,
+            response_body=None if body is None else self.endpoint.without_key(body)[:LONGEST_ERROR],
+            retry_after=retry_after,
+        )
+
+    def refuse(self, status: int, reason: str, body: str, retry_after: str | None = None) -> NoReturn:
+        """Raises what a status means."""
+        body = self.endpoint.without_key(body)  # before anything is cut off: half a key is found no more
+        said = message_in(body) or ("it redirects, which is not followed" if status < 400 else reason)
+        raise self.failure(
+            f"the provider answered {status}: {said}",
+            may_succeed=retryable(status),
+            status=status,
+            body=body,
+            retry_after=seconds(retry_after),
+        )
+
+
+class Answer:
+    """What came back: `status`, `content_type` (in lower case, without parameters), and the body, read as it comes.
+
+    A context manager that closes the connection.
+    """
+
+    def __init__(self, exchange: Exchange, response: http.client.HTTPResponse) -> None:
+        self.exchange = exchange
+        self.status = response.status
+        self.content_type = (response.headers.get("Content-Type") or "").partition(";")[0].strip().lower()
+        self._response = response
+
+    def __enter__(self) -> Answer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._response.close()
+        self.exchange.close()
+
+    def pieces(self) -> Iterator[bytes]:
+        """The body in the pieces that the network brings. Raises `APICallError` where it breaks off."""
+        while True:
+            with self.exchange.reporting(BREAKS_OFF):
+                piece = self._response.read1(64 * 1024)
+            if not piece:
+                return
+            yield piece
+
+    def text(self) -> str:
+        """The whole body. Raises `APICallError` where it breaks off."""
+        with self.exchange.reporting(BREAKS_OFF):
+            return self._response.read().decode("utf-8", "replace")
+
+    def beginning(self) -> str:
+        """What of the body there is, up to a limit; for errors, which it must not hide."""
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            # More than is kept, so that a key in it is whole, and found, wherever the rest is cut off.
+            return self._response.read(2 * LONGEST_ERROR).decode("utf-8", "replace")
+        return ""
+
+
+def hang_up(line: socket.socket) -> None:
+    """Wakes whoever reads from the connection: it has ended. Below TLS, whose own farewell would wait for its turn."""
+    with contextlib.suppress(OSError, TypeError):
+        socket.socket.shutdown(line, socket.SHUT_RDWR)
+
+
+def said_of(error: OSError | http.client.HTTPException, verb: str) -> tuple[str, bool]:
+    """What a network error says, and whether the same call may succeed later."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"the provider's certificate is not trusted: {error.verify_message}", False
+    if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
+        return f"no TLS connection with the provider: {error.reason or error}", False
+    if isinstance(error, TimeoutError):
+        return "the provider was silent for too long", True
+    if isinstance(error, http.client.HTTPException) and not isinstance(error, (OSError, http.client.IncompleteRead)):
+        return f"the provider does not speak HTTP: {type(error).__name__}", False
+    if str(error).startswith("Tunnel connection failed"):
+        return f"the proxy refused: {error}", False
+    return f"the provider {verb}: {error}", True
+
+
+def message_in(body: str) -> str:
+    """What an error body says, in the forms that providers use; else its beginning."""
+    try:
+        found = json.loads(body)
+    except ValueError:
+        return " ".join(body.split())[:200]
+    for key in ("error", "message", "detail"):
+        if isinstance(found, dict) and key in found:
+            found = found[key]
+    return found if isinstance(found, str) else json.dumps(found)[:200]
+
+
+def seconds(retry_after: str | None) -> float | None:
+    """A Retry-After header in seconds; None where it is none, or a date that cannot be read."""
+    if retry_after is None:
+        return None
+    if retry_after.strip().isdecimal():
+        return float(retry_after)
+    with contextlib.suppress(TypeError, ValueError):
+        when = email.utils.parsedate_to_datetime(retry_after)
+        return max((when - datetime.now(when.tzinfo)).total_seconds(), 0.0)
+    return None

@@ -1,0 +1,130 @@
+"""OpenAICompatible: a model behind an endpoint that speaks OpenAI's Chat Completions, local or far away.
+
+Flows in: requests. Flows out: chunks as they come over the network; `APICallError`, also in mid-stream, for whatever
+the endpoint or the network does instead of answering.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from ..data import Chunk, Json
+from ..errors import InvalidAgent
+from . import ModelRequest
+from .endpoint import Answer, Endpoint, retryable
+from .events import EventTooLong, decoded
+from .openai_answer import Answering
+from .openai_request import body_of
+
+OPENAI = "https://api.openai.com/v1"
+PATH = "chat/completions"
+DONE = "[DONE]"
+MAY_PASS = ("server_error", "internal", "overloaded", "rate_limit", "timeout", "unavailable")
+
+
+class OpenAICompatible:
+    """A model of an endpoint.
+
+    `id` is `provider/name`: the endpoint gets the name, and the request's provider options of that provider as they
+    are. `base_url` is what `/chat/completions` follows; without one it is that of the environment variable
+    `OPENAI_BASE_URL`, else OpenAI's own. The key is read from the environment variable `key_variable` at each call and
+    kept nowhere; an endpoint of your own may need none. `connect_timeout` and `read_timeout` are seconds: to connect,
+    and between one sign of life and the next. With `streaming` off the answer is asked for in one piece.
+    """
+
+    def __init__(
+        self,
+        id: str,
+        *,
+        base_url: str | None = None,
+        key_variable: str = "OPENAI_API_KEY",
+        connect_timeout: float = 10.0,
+        read_timeout: float = 120.0,
+        streaming: bool = True,
+    ) -> None:
+        provider, _, name = id.partition("/")
+        if not (provider and name):
+            raise InvalidAgent(f"model id {id!r} names no model of a provider; write it as 'provider/name'", "CFG-7")
+        self.id = id
+        self._provider = provider
+        self._name = name
+        self._streaming = streaming
+        url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
+        self._endpoint = Endpoint(url, key_variable, connect_timeout, read_timeout)
+
+    def __repr__(self) -> str:
+        return f"OpenAICompatible({self.id!r}, base_url={self._endpoint.url('').rstrip('/')!r})"
+
+    def stream(self, request: ModelRequest) -> Iterator[Chunk]:
+        """The chunks of one call. Raises `APICallError`; closing the iterator, or the request's abort signal, closes
+        the connection.
+        """
+        endpoint = self._endpoint
+        if endpoint.base_url == OPENAI and not endpoint.key():
+            raise InvalidAgent(f"{self.id} needs a key; set the environment variable {endpoint.key_variable}")
+        body = body_of(request, self._provider, self._name, self._streaming)
+        with endpoint.post(PATH, body, request.abort_signal) as answer:
+            if answer.content_type == "application/json":  # some endpoints do not stream, whatever they are asked
+                yield from whole(answer)
+            elif answer.content_type == "text/event-stream" and self._streaming:
+                yield from streamed(answer)
+            else:
+                what = f"the provider answered with content type {answer.content_type or 'none'!r}"
+                raise answer.exchange.failure(what, status=answer.status, body=answer.beginning())
+
+
+def streamed(answer: Answer) -> Iterator[Chunk]:
+    """The chunks of a stream of events. One that ends before its finish reason, or in mid-event, has broken off."""
+    answering = Answering()
+    try:
+        for event in decoded(answer.pieces()):
+            if event.data == DONE:
+                break
+            yield from answering.take(understood(answer, event.data))
+    except EventTooLong as error:
+        raise answer.exchange.failure(f"the provider's stream cannot be read: {error}") from None
+    if answering.reason is None:
+        raise answer.exchange.failure("the provider broke off in mid-answer: no finish reason came", may_succeed=True)
+    yield from answering.finish()
+
+
+def whole(answer: Answer) -> Iterator[Chunk]:
+    """The chunks of an answer in one piece."""
+    answering = Answering()
+    said = understood(answer, answer.text())
+    if not isinstance(said.get("choices"), list) or not said["choices"]:
+        what = "the provider's answer has no choices"
+        raise answer.exchange.failure(what, status=answer.status, body=json.dumps(said))
+    yield from answering.take(said)
+    yield from answering.finish()
+
+
+def understood(answer: Answer, text: str) -> dict[str, Any]:
+    """An object of the answer. Raises `APICallError` for what is none, and for one that reports an error."""
+    try:
+        said: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        what = "the provider said something that is no JSON object"
+        raise answer.exchange.failure(what, status=answer.status, body=text)
+    if said.get("error"):
+        raise reported(answer, said["error"], text)
+    return said
+
+
+def reported(answer: Answer, error: Json, text: str) -> Exception:
+    """What an error object in an answer that began well comes to."""
+    told = error if isinstance(error, dict) else {"message": str(error)}
+    code = told.get("code")
+    status = code if isinstance(code, int) and 400 <= code < 600 else None
+    kind = f"{told.get('type')} {code}".lower()
+    return answer.exchange.failure(
+        f"the provider reported an error: {told.get('message') or text}",
+        may_succeed=retryable(status) if status is not None else any(word in kind for word in MAY_PASS),
+        status=status or answer.status,
+        body=text,
+    )

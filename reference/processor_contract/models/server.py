@@ -1,0 +1,287 @@
+"""The mock provider: an HTTP server that says what a script has it say, to any client in any language.
+
+    python -m processor_contract.models.server --script FILE
+
+Flows in: a script (its form is in script.py) and requests: `POST /v1/chat/completions` as OpenAI takes them, `POST
+/v1/messages` as Anthropic does. Flows out: the script's turns in that form, streamed where that is asked for, faults
+included. `GET /v1/models` names the models, `GET /log` what was asked so far, `POST /reset` forgets that and begins the
+script again. It listens on loopback unless told otherwise, on a free port that it prints; each connection has a thread,
+and none is left when it has stopped. Keys are neither asked for nor logged.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import signal
+import socket
+import sys
+import threading
+from collections import deque
+from collections.abc import Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from ..data import Json
+from .anthropic_dialect import AnthropicDialect
+from .dialect import Dialect, Refused
+from .openai_dialect import OpenAIDialect
+from .reply import Gone, Reply
+from .script import Script, ScriptError, Turn
+
+DIALECTS: dict[str, Dialect] = {"/v1/chat/completions": OpenAIDialect(), "/v1/messages": AnthropicDialect()}
+SECRET = ("authorization", "x-api-key", "api-key", "cookie", "proxy-authorization")
+LARGEST_REQUEST = 64 * 1024 * 1024  # bytes
+LOG_LENGTH = 1000
+
+
+class MockServer:
+    """The server in a process of your own: a context manager that serves on threads while it is open.
+
+    `url` is its address, without a path; `log()` what it was asked. `log_length` bounds how much of that is kept.
+    """
+
+    def __init__(
+        self, script: Script, *, host: str = "127.0.0.1", port: int = 0, log_length: int = LOG_LENGTH
+    ) -> None:
+        self.script = script
+        self.stopping = threading.Event()
+        self._log: deque[dict[str, Json]] = deque(maxlen=log_length)
+        self._asked = 0
+        self._lock = threading.Lock()
+        self._listening = Listening((host, port), self)
+        self._thread = threading.Thread(target=self._listening.serve_forever, args=(0.02,), name="mock-provider")
+        name = f"[{host}]" if ":" in host else host
+        self.url = f"http://{name}:{self._listening.server_address[1]}"
+
+    def start(self) -> MockServer:
+        """Serves from now on."""
+        self._thread.start()
+        return self
+
+    def stop(self) -> None:
+        """Ends what is going on, closes every connection, and returns when no thread is left."""
+        self.stopping.set()
+        if self._thread.ident is not None:
+            self._listening.shutdown()
+            self._thread.join()
+        self._listening.hang_up()
+        self._listening.server_close()  # waits for the threads of the connections
+
+    def __enter__(self) -> MockServer:
+        return self.start()
+
+    def __exit__(self, *raised: object) -> None:
+        self.stop()
+
+    def log(self) -> list[dict[str, Json]]:
+        """The requests so far, oldest first, as `GET /log` gives them: `number`, `api`, `path`, `headers` (keys are
+        hidden), `body`, `turn` (the line in the script, null for none), `status`, `events` (how many were sent) and
+        `outcome`: `open`, `complete`, `refused`, `cut`, or `gone` where the client left before the end.
+        """
+        with self._lock:
+            return [dict(entry) for entry in self._log]
+
+    def reset(self) -> None:
+        """Forgets what was asked and begins the script again."""
+        with self._lock:
+            self._log.clear()
+            self._asked = 0
+        self.script.rewind()
+
+    def note(self, path: str, headers: dict[str, str], body: Json) -> dict[str, Json]:
+        """Puts a request into the log."""
+        with self._lock:
+            self._asked += 1
+            entry: dict[str, Json] = {
+                "number": self._asked,
+                "api": DIALECTS[path].name,
+                "path": path,
+                "headers": {name: "***" if name in SECRET else value for name, value in headers.items()},
+                "body": body,
+                "turn": None,
+                "status": None,
+                "events": 0,
+                "outcome": "open",
+            }
+            self._log.append(entry)
+            return entry
+
+
+class Listening(ThreadingHTTPServer):
+    """The listening socket, and the connections it has open."""
+
+    daemon_threads = False  # so that closing waits for them
+    request_queue_size = 512
+    allow_reuse_address = True
+
+    def __init__(self, address: tuple[str, int], mock: MockServer) -> None:
+        self.mock = mock
+        self._open: set[socket.socket] = set()
+        self._lock = threading.Lock()
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
+        super().__init__(address, Handler)
+
+    def server_bind(self) -> None:
+        """Binds without asking a name server what this machine is called."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.socket.bind(self.server_address)
+        self.server_address = self.socket.getsockname()
+        self.server_name, self.server_port = str(self.server_address[0]), int(self.server_address[1])
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        with self._lock:
+            self._open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        with self._lock:
+            self._open.discard(request)
+        super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        """Ends all connections: whoever reads or writes on one finds it closed."""
+        with self._lock:
+            for connection in self._open:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A connection that broke is no news; anything else is a mistake of ours."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "mock-provider"
+    sys_version = ""
+    disable_nagle_algorithm = True  # each write is a packet
+    server: Listening
+
+    def do_GET(self) -> None:
+        """The log, and the models."""
+        if self.path == "/log":
+            self.answer(200, {"requests": self.server.mock.log()})
+        elif self.path == "/v1/models":
+            models = [{"id": name, "object": "model", "owned_by": "mock"} for name in self.server.mock.script.models()]
+            self.answer(200, {"object": "list", "data": models})
+        else:
+            self.unknown()
+
+    def do_POST(self) -> None:
+        """A question for the model, or a new beginning."""
+        path = self.path.partition("?")[0]
+        if path == "/reset":
+            self.close_connection = True  # whatever was sent with it is not read
+            self.server.mock.reset()
+            self.answer(200, {})
+        elif path in DIALECTS:
+            self.converse(path, DIALECTS[path])
+        else:
+            self.unknown()
+
+    def converse(self, path: str, dialect: Dialect) -> None:
+        """Answers a request by the script, with the faults that it names."""
+        mock = self.server.mock
+        try:
+            body = self.body()
+        except Refused as refused:
+            self.close_connection = True
+            self.answer(refused.status, dialect.error(refused.status, str(refused)))
+            return
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        entry = mock.note(path, headers, body)
+        try:
+            turn = self.choose(dialect, body, headers)
+            entry["turn"] = turn.line
+            Reply(self, dialect, entry, mock.stopping).give(turn, body)
+        except Refused as refused:
+            entry.update(status=refused.status, outcome="refused")
+            self.answer(refused.status, dialect.error(refused.status, str(refused)))
+        except Gone:
+            self.close_connection = True
+
+    def choose(self, dialect: Dialect, body: Json, headers: dict[str, str]) -> Turn:
+        """The turn for a request. Raises `Refused` where the request is none, or none is left."""
+        if not isinstance(body, dict):
+            raise Refused("the body has to be a JSON object")
+        dialect.check(body, headers)
+        known = {"model": body["model"], "says": dialect.says(body), "stream": bool(body.get("stream"))}
+        turn = self.server.mock.script.take({"api": dialect.name, **known})
+        if turn is None:
+            raise Refused("the script has no turn left for this request; add one, or let one answer more often")
+        return turn
+
+    def body(self) -> Json:
+        """The request's body; what is no JSON stays the text it is. Raises `Refused` for one that cannot be read."""
+        length = self.headers.get("Content-Length", "")
+        if not length.isdecimal():
+            raise Refused("the request has no Content-Length", 411)
+        if int(length) > LARGEST_REQUEST:
+            raise Refused(f"the request has more than {LARGEST_REQUEST} bytes", 413)
+        turn = self.server.mock.script.next()
+        pause = turn.fault.slow_read if turn is not None else 0
+        left, pieces = int(length), []
+        while left > 0:
+            if pause:
+                self.server.mock.stopping.wait(pause)
+            piece = self.rfile.read(min(left, 64) if pause else left)
+            if not piece:
+                raise ConnectionError("the client left in the middle of its request")
+            pieces.append(piece)
+            left -= len(piece)
+        text = b"".join(pieces).decode("utf-8", "replace")
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+
+    def answer(self, status: int, value: Json) -> None:
+        """A JSON answer in one piece."""
+        content = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def unknown(self) -> None:
+        """There is nothing at this address; what was sent to it is not read."""
+        self.close_connection = True
+        places = ", ".join(["GET /log", "GET /v1/models", "POST /reset", *(f"POST {path}" for path in DIALECTS)])
+        message = f"nothing answers {self.command} {self.path} here; there are {places}"
+        self.answer(404, {"error": {"message": message, "type": "not_found_error", "param": None, "code": None}})
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """The log is read over HTTP; the console stays quiet."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command: serves until it is told to stop, by Ctrl-C or a signal. Returns 2 for a script that is none."""
+    parser = argparse.ArgumentParser(prog="python -m processor_contract.models.server", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("--script", required=True, help="the file with the turns, a line of JSON each")
+    parser.add_argument("--host", default="127.0.0.1", help="where to listen (default: loopback only)")
+    parser.add_argument("--port", type=int, default=0, help="the port (default: a free one, which is printed)")
+    given = parser.parse_args(arguments)
+    stopped = threading.Event()
+    for each in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(each, lambda number, frame: stopped.set())
+    try:
+        server = MockServer(Script.read(given.script), host=given.host, port=given.port)
+    except (ScriptError, OSError, OverflowError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    with server:
+        print(server.url, flush=True)
+        stopped.wait()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
