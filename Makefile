@@ -18,11 +18,11 @@ COMMAND := $(IMPL)
 endif
 export COMMAND PYTHON
 
-.PHONY: help conformance test check lint types tests spec demo mutants coverage record bench clean suite dev mastra
+.PHONY: help conformance test check lint types tests spec demo mutants coverage record record-http bench clean suite dev mastra
 
 help: ## say what there is
 	@echo 'make TARGET [IMPL=reference|mastra|"any command"] [ARGS="more arguments"] [PYTHON=python3.12]'
-	@sed -n 's/^\([a-z]*\):[^#]*## /  \1\t/p' Makefile | expand -t 16
+	@sed -n 's/^\([a-z-]*\):[^#]*## /  \1\t/p' Makefile | expand -t 16
 
 conformance: suite $(FRAMEWORK) ## play the suite against IMPL (ARGS: see processor-conformance run --help)
 	@$(SUITE) run --impl "$$COMMAND" $(ARGS)
@@ -56,6 +56,9 @@ coverage: dev ## how much of the reference's core the suite reaches through the 
 record: suite $(FRAMEWORK) ## record IMPL's traces anew
 	@$(SUITE) record --impl "$$COMMAND" $(ARGS)
 
+record-http: dev ## record fixtures/cassettes anew: real HTTP of a real model (compiles its server, once)
+	@$(PY) tools/record_http.py
+
 bench: suite mastra ## the reference's speed beside the framework's
 	@$(PY) bench/run.py $(ARGS)
 
@@ -63,5 +66,5 @@ suite dev mastra:
 	@sh tools/setup $@
 
 clean: ## remove what was installed and what the tools left
-	@rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* dist conformance/adapters/*/node_modules
+	@rm -rf .venv .venv-llama .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* dist conformance/adapters/*/node_modules
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..data import Chunk, Json
@@ -54,6 +54,13 @@ class OpenAICompatible:
         self._streaming = streaming
         url = base_url or os.environ.get("OPENAI_BASE_URL") or OPENAI
         self._endpoint = Endpoint(url, key_variable, connect_timeout, read_timeout)
+
+    @classmethod
+    def provider(cls, name: str = "openai", **options: Any) -> Callable[[str], OpenAICompatible]:
+        """What makes the models `name/...`, each with these options, for a registry:
+        `ModelRegistry(providers={"openai": OpenAICompatible.provider()})`.
+        """
+        return lambda model: cls(f"{name}/{model}", **options)
 
     def __repr__(self) -> str:
         return f"OpenAICompatible({self.id!r}, base_url={self._endpoint.url('').rstrip('/')!r})"
