@@ -38,6 +38,7 @@ from .processor import (
 from .storage import InMemoryStorage, SQLiteStorage, Storage
 from .stream import RunResult, Stream
 from .tools import Tool, ToolContext
+from .tracing import JsonLines, Span, Tracer, TracingContext
 
 __version__ = "0.1.0"
 
@@ -56,6 +57,7 @@ __all__ = [
     "InputStepArgs",
     "InvalidAgent",
     "InvalidMessage",
+    "JsonLines",
     "LLMRequestArgs",
     "LLMResponseArgs",
     "Memory",
@@ -78,12 +80,15 @@ __all__ = [
     "SQLiteStorage",
     "ScriptedModel",
     "StepResult",
+    "Span",
     "Storage",
     "Stream",
     "Tool",
     "ToolCallInfo",
     "ToolContext",
     "ToolResultArgs",
+    "Tracer",
+    "TracingContext",
     "TripWire",
     "Usage",
     "Writer",

@@ -21,7 +21,7 @@ from .checks import (
     tools_by_name,
 )
 from .context import AbortSignal, Clock, RequestContext
-from .data import Message, StepResult
+from .data import Message, StepResult, new_id
 from .errors import Cancelled, InvalidAgent, RunEnded
 from .loop import aborted, ended_by, input_phase, stream_of
 from .memory import HISTORY_ID, Memory, MessageHistory
@@ -31,8 +31,10 @@ from .pipeline import plan
 from .processor import InputStepArgs, Processor
 from .run import Run, Settings
 from .settings import PLAIN, over
+from .run_trace import NO_TRACE, NoTrace, RunTrace
 from .stream import RunResult, Stream, beside, result_of
 from .tools import Tool
+from .tracing import Tracer, TracingContext
 
 Processors = Sequence[Any] | Callable[[RequestContext], Sequence[Any]]
 Input = str | Message | Iterable[Message]
@@ -58,7 +60,8 @@ class CallOptions:
     An array and the tools replace the agent's whole, settings as `settings.over` says. `thread` and `resource` name the
     conversation to remember; `context` are messages for this request only; `system` is a further system message.
     `prepare_step` gets what processInputStep gets and may return what it may. `stop_when` gets the steps so far
-    whenever the loop would go on (CFG-23).
+    whenever the loop would go on (CFG-23). `tracing_context` is that of the hook or tool that makes the call: the
+    request's spans stand below its own then.
     """
 
     model: Model | str | None = None
@@ -83,6 +86,7 @@ class CallOptions:
     provider_options: Mapping[str, Any] | None = None
     model_settings: Mapping[str, Any] | None = None
     structured_output: Mapping[str, Any] | None = None
+    tracing_context: TracingContext | None = None
 
 
 class Agent:
@@ -94,7 +98,9 @@ class Agent:
     succeed later is repeated before it counts as failed, with growing pauses by the `clock` (ERR-33). The last five
     settings go with every model call, unless the call, a processor or `prepare_step` has others (CFG-19): `tool_choice`
     is 'auto', 'none', 'required' or `{"type": "tool", "toolName": name}`, `active_tools` names those of the tools that
-    are offered, the other three are dicts. Raises `InvalidAgent` for what cannot work.
+    are offered, the other three are dicts. `tracer` gets the spans of every request. `ids` makes the ids of requests
+    and messages, and the `clock` says when a message was made: where nothing may differ between two runs, give both.
+    Raises `InvalidAgent` for what cannot work.
     """
 
     def __init__(
@@ -118,6 +124,8 @@ class Agent:
         provider_options: Mapping[str, Any] | None = None,
         model_settings: Mapping[str, Any] | None = None,
         structured_output: Mapping[str, Any] | None = None,
+        ids: Callable[[], str] = new_id,
+        tracer: Tracer | None = None,
     ) -> None:
         self.name = name
         self._models = models if isinstance(models, ModelRegistry) else ModelRegistry(models)
@@ -137,6 +145,8 @@ class Agent:
         self._max_retries = checked_count("max_processor_retries", max_processor_retries, 0, "CFG-8")
         self._model_retries = checked_count("max_retries", max_retries, 0)
         self._clock = clock or Clock()
+        self._new_id = ids
+        self._tracer = tracer
         self._max_steps = checked_count("max_steps", max_steps, 1)
         self._memory = memory
         self._said: dict[str, object] = {}  # the ids of which it was said that several processors have them
@@ -172,7 +182,7 @@ class Agent:
         check_options(given, CallOptions.__slots__)
         options = CallOptions(**given)
         context = RequestContext() if options.request_context is None else options.request_context
-        message_list = MessageList(options.thread, options.resource)
+        message_list = MessageList(options.thread, options.resource, self._new_id, self._clock)
         for text in self._instructions:
             message_list.add_system(text)
         if options.system is not None:
@@ -181,8 +191,17 @@ class Agent:
         message_list.add(input, "input")
         run = Run(self._settings(options, context), message_list, context)
         run.caller_signal = options.abort_signal
+        run.trace = self._trace(run.id, options.tracing_context)
         plan(run)
         return run
+
+    def _trace(self, run_id: str, within: TracingContext | None) -> NoTrace:
+        """The run's trace: within the span that the call was made in, else one of its own, or none (CTX-7, CTX-15)."""
+        above = None if within is None else within.current_span
+        about = {"runId": run_id, "agent": self.name}
+        if above is not None:
+            return RunTrace(above.child(self.name, kind="run", **about))
+        return NO_TRACE if self._tracer is None else RunTrace(self._tracer.begin("run", self.name, **about))
 
     def _settings(self, options: CallOptions, context: RequestContext) -> Settings:
         inputs = self._array("input", options.input_processors, context)
@@ -208,6 +227,7 @@ class Agent:
             stop_when=checked_function("stop_when", options.stop_when),
             model_retries=first_given(checked_count("max_retries", options.max_retries, 0), self._model_retries),
             clock=self._clock,
+            new_id=self._new_id,
             **{name: over(name, default, own[name]) for name, default in self._defaults.items()},
         )
 
@@ -251,5 +271,6 @@ def opened(run: Run) -> Stream:
         return Stream(run, last, release)
     except BaseException:
         release()
+        run.trace.end("error")
         raise
     return Stream(run, stream_of(run), release)

@@ -1,4 +1,4 @@
-"""What a hook is given besides data: request context, abort signal, writer, tracing. Nothing flows in."""
+"""What a hook is given besides data: request context, abort signal, writer; and the clock. Nothing flows in."""
 
 from __future__ import annotations
 
@@ -91,7 +91,11 @@ class AbortSignal:
 
 
 class Clock:
-    """Time as a waiting program needs it; tests and scenarios bring one that does not wait."""
+    """Time as the program needs it; tests and scenarios bring one that does not wait, or always says the same."""
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return time.time()
 
     def sleep(self, seconds: float, signal: AbortSignal | None = None) -> None:
         """Waits that long, and no longer once the signal fires."""
@@ -116,12 +120,3 @@ class Writer:
         `WrongReturn` for another type (DAT-2), and what a processor that handles the chunk raises.
         """
         self._send(chunk, message_id)
-
-
-class TracingContext:
-    """Where a hook would add spans; without a tracer there is no current span."""
-
-    __slots__ = ("current_span",)
-
-    def __init__(self, current_span: Any = None) -> None:
-        self.current_span = current_span

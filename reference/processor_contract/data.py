@@ -143,9 +143,9 @@ def new_id() -> str:
     return uuid.uuid4().hex
 
 
-def now() -> str:
-    """The present moment as messages note it."""
-    return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def moment(seconds: float) -> str:
+    """A moment, in seconds since 1970, as messages note it."""
+    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def fault_of(chunk: Any) -> str | None:

@@ -55,7 +55,7 @@ def stream_of(run: Run) -> Chunks:
         yield from run.outgoing()
         save(run)
         run.follow_response()
-        run.ended = True
+        run.finish()
         yield run.chunk("finish", {"finishReason": run.finish_reason, "usage": dict(run.usage)})
     except (RunEnded, HookFailed, Cancelled) as ending:
         yield from ended_by(run, ending)
@@ -74,7 +74,6 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) ->
         run.commit()  # it is decided here, also for who closes the stream before the last chunk
     except Cancelled as cancelled:
         return chain(run.outgoing(), aborted(run, cancelled)) if run.claim() else iter(())
-    run.ended = True
     if isinstance(ending, RunEnded):
         run.tripwire, run.error = ending.tripwire, None  # TRI-18: it wins over a failure that was surfacing
         run.finish_reason = "other"  # TRI-3, TRI-7
@@ -83,14 +82,15 @@ def ended_by(run: Run, ending: RunEnded | HookFailed | RunFailed | Cancelled) ->
         run.error = ending if run.error is None else caused_by(ending, run.error)
         run.finish_reason = "error"
         last = run.chunk("error", {"error": described(ending)})  # ERR-10
+    run.finish()
     return chain(run.outgoing(), [last])
 
 
 def aborted(run: Run, cancelled: Cancelled) -> Chunks:
     """The end of a cancelled run, from now on: one `abort` chunk and no tripwire (RES-6, TRI-6)."""
-    run.ended = True
     run.error = cancelled
     run.finish_reason = "aborted"
+    run.finish()
     return iter([run.chunk("abort", {"reason": cancelled.reason} if cancelled.reason is not None else {})])
 
 
@@ -182,7 +182,7 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
 def provided(run: Run, attempt: Attempt, request: ModelRequest) -> Generator[Chunk, None, None]:
     """The provider's own chunks, or the replayed ones (LLM-4)."""
     if attempt.replay is None:
-        return called(attempt.model, request, run.settings.model_retries, run.settings.clock)
+        return called(run.trace.model(attempt.model), request, run.settings.model_retries, run.settings.clock)
     return (chunk for chunk in attempt.replay)
 
 
@@ -257,6 +257,7 @@ def reject(run: Run, attempt: Attempt) -> Chunks:
     if attempt.begun:
         yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)  # RTY-26, RTY-27
     run.response.reject(attempt.data_parts)  # RTY-18, PER-11: what was sent on the step-finish falls with the attempt
+    run.trace.step_ended("retry", attempt.finish_reason, attempt.usage)
 
 
 def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk, None, bool]:
@@ -288,6 +289,7 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     attempt.finish_reason = "retry"
     yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
     run.response.reject(attempt.data_parts)  # RTY-18: those of the error processors, and those sent with it
+    run.trace.step_ended("retry", attempt.finish_reason, attempt.usage)
     run.grant_retry(feedback=feedback, to_error_processor=True)
     return True
 
@@ -300,6 +302,7 @@ def surface(run: Run, attempt: Attempt, error: BaseException) -> Chunks:
     run.finish_reason = attempt.finish_reason = "error"
     yield from passed(run, run.chunk("error", {"error": described(error)}), plainly=True)
     yield from passed(run, run.chunk("step-finish", ending_payload(attempt)), plainly=True)
+    run.trace.step_ended("error", attempt.finish_reason, attempt.usage)
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------------

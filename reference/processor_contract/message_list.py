@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .data import Message, Part, clone, joined_text, new_id, now, without_parts
+from .context import Clock
+from .data import Message, Part, clone, joined_text, moment, new_id, without_parts
 from .errors import InvalidMessage, WrongReturn
 from .message import (
     ROLES,
@@ -47,12 +48,19 @@ class MessageList(SystemMessages):
     keeps a message to use it again shares nothing with the run.
     """
 
-    def __init__(self, thread: str | None = None, resource: str | None = None, ids: Callable[[], str] = new_id) -> None:
+    def __init__(
+        self,
+        thread: str | None = None,
+        resource: str | None = None,
+        ids: Callable[[], str] = new_id,
+        clock: Clock | None = None,
+    ) -> None:
         super().__init__()
         self.thread = thread
         self.resource = resource
         self.before_reading: Callable[[], None] | None = None
         self._new_id = ids
+        self._clock = clock or Clock()
         self._messages: list[Message] = []
         self._source: dict[str, Source] = {}
         self._former: dict[str, Source] = {}  # of messages that were taken out: one that is returned later keeps it
@@ -344,7 +352,7 @@ class MessageList(SystemMessages):
         of another conversation that would be stored in this one (MSG-31).
         """
         message["id"] = message.get("id") or self._new_id()
-        message["createdAt"] = message.get("createdAt") or now()
+        message["createdAt"] = message.get("createdAt") or moment(self._clock.now())
         for key, own in (("threadId", self.thread), ("resourceId", self.resource)):
             given = message.get(key)
             if own is not None and given is None:

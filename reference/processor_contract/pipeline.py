@@ -17,6 +17,7 @@ from .hooks import HOOKS, Hook
 from .processor import HookArgs, Processor
 from .returns import Slate
 from .run import Link, Run
+from .run_trace import UNTRACED
 
 Chunks = Iterator[Chunk]
 
@@ -31,21 +32,27 @@ def plan(run: Run) -> None:
     arrays = {"input": settings.inputs, "output": settings.outputs, "error": settings.errors}
     run.writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))
     run.direct_writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id, past_processors=True))
+    for array in arrays.values():
+        for index, processor in enumerate(array):
+            with contextlib.suppress(AttributeError):  # CTX-11: for information only; some objects take none
+                processor.processor_index = index
     for name, hook in HOOKS.items():
-        methods = [(each, getattr(each, name, None)) for each in arrays[hook.array]]
-        run.plan[name] = [link_of(run, hook, each, method) for each, method in methods if method is not None]
+        methods = [(index, each, getattr(each, name, None)) for index, each in enumerate(arrays[hook.array])]
+        run.plan[name] = [
+            link_of(run, hook, each, method, index) for index, each, method in methods if method is not None
+        ]
     results = run.plan["process_output_result"]
     if results and getattr(results[-1].processor, "commits", False):
         results[-1].last_act = True
 
 
-def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], Any]) -> Link:
+def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], Any], index: int) -> Link:
     """One place of a chain, with everything that stays the same in all its calls of this request."""
     parts: list[Chunk] = []
     constants = {
         "processor_id": processor.id,
         "request_context": run.request_context,
-        "tracing_context": run.tracing_context,
+        "tracing_context": UNTRACED,
         "_tripwire": None,
         "_tell": run.silence,
         "message_list": run.message_list,  # STA-14: the run's own
@@ -55,7 +62,8 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
     }
     wants_data = getattr(processor, "process_data_parts", False)
     changing = [(place, name) for place, name in enumerate(hook.fields) if name not in constants]
-    return Link(hook, processor, method, wants_data, [constants.get(name) for name in hook.fields], changing, parts)
+    constant = [constants.get(name) for name in hook.fields]
+    return Link(hook, processor, method, wants_data, constant, changing, parts, index)
 
 
 def nothing() -> None:
@@ -66,12 +74,15 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
     """Calls the chain of one hook, one processor after the other (ORD-3), and returns the slate as it left it."""
     slate.setdefault("retry_count", run.retries)
     slate.setdefault("writer", run.writer)
+    trace = run.trace
     for link in run.plan[name]:
         hook = link.hook
         if link.last_act or (hook.skips is not None and hook.skips(link, slate)):
             continue
         args = arguments(run, link, slate)
         run.called = link
+        if trace.on:  # asked here, because it is asked for every chunk
+            trace.called(link, args)
         try:
             returned = link.method(args)
         except Exception as error:
@@ -80,10 +91,13 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
         if args._tripwire is not None or run.ending is not None or (run.signal.aborted and not run.committed):
             raise ended(run, link, args)
         try:
-            if hook.returns(run, link, slate, returned):
-                break
+            last = hook.returns(run, link, slate, returned)
         except Exception as error:
             raise ended(run, link, args, error) from error
+        if trace.on:
+            trace.returned(link, args)
+        if last:
+            break
     return slate
 
 
@@ -95,10 +109,14 @@ def save(run: Run) -> None:
     for link in run.plan["process_output_result"]:
         if link.last_act:
             args = arguments(run, link, {"retry_count": run.retries, "writer": run.writer})
+            run.trace.called(link, args)
             try:
                 link.method(args)
             except Exception as error:
-                raise run.end_with(HookFailed(link.processor.id, link.hook.wire, error)) from error
+                failed = run.end_with(HookFailed(link.processor.id, link.hook.wire, error))
+                run.trace.returned(link, args, failed)
+                raise failed from error
+            run.trace.returned(link, args)
 
 
 def arguments(run: Run, link: Link, slate: Slate) -> HookArgs:
@@ -119,8 +137,15 @@ def arguments(run: Run, link: Link, slate: Slate) -> HookArgs:
 
 
 def ended(run: Run, link: Link, args: HookArgs, error: Exception | None = None) -> Exception:
-    """What ends this chain: a cancellation, an abort, a verdict on data that was sent meanwhile, or an exception."""
+    """What ends this chain, which its trace is told."""
     args._tell = nothing
+    ending = ending_of(run, link, args, error)
+    run.trace.returned(link, args, ending)
+    return ending
+
+
+def ending_of(run: Run, link: Link, args: HookArgs, error: Exception | None) -> Exception:
+    """A cancellation, an abort, a verdict on data that was sent meanwhile, or an exception."""
     if run.signal.aborted and not run.committed:
         return Cancelled(run.signal.reason)  # RES-12: what a hook comes to after the signal has fired is ignored
     if args._tripwire is None and isinstance(error, TripWire):

@@ -10,23 +10,26 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from .context import AbortSignal, RequestContext, TracingContext, Writer
+from .context import AbortSignal, RequestContext, Writer
 from .data import Chunk, Json, Message, Part, Prompt, RunSummary, StepResult, ToolCallInfo, Usage
 from .errors import TripWire
 from .message_list import MessageList
+from .tracing import TracingContext
 
 
 class Processor:
     """One object with any of the nine hooks: subclass it and define the hooks wanted (CFG-1).
 
     `id` identifies it: processors with one id share one state within a request (STA-2). `name` and `description` are
-    for readers of traces. With `process_data_parts` its `process_output_stream` also gets `data-*` chunks (DAT-3).
+    for readers of traces (CTX-10), and so is `processor_index`, which the runtime sets: its place in the array that was
+    resolved last (CTX-11). With `process_data_parts` its `process_output_stream` also gets `data-*` chunks (DAT-3).
     Where `on_violation` is set, it is called with `{processorId, message, detail}` once for every abort (TRI-9).
     """
 
     id: str
     name: str | None = None
     description: str | None = None
+    processor_index: int | None = None
     process_data_parts: bool = False
     commits: bool = False  # the runtime's own: its processOutputResult saves, after which nothing is cancelled (RES-14)
     on_violation: Callable[[dict[str, Any]], None] | None = None

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .context import AbortSignal, Clock, RequestContext, TracingContext, Writer
+from .context import AbortSignal, Clock, RequestContext, Writer
 from .data import (
     Chunk,
     Json,
@@ -33,6 +33,7 @@ from .hooks import Hook
 from .message_list import MessageList, ResponseState
 from .processor import Processor
 from .response import Response, step_of
+from .run_trace import NO_TRACE, NoTrace, outcome_of
 
 CLIENT = "AGENT"  # the `from` of every chunk an agent sends
 
@@ -61,6 +62,7 @@ class Settings:
     structured_output: Json = None
     model_retries: int = 0  # how often a call is repeated before it counts as failed (ERR-33)
     clock: Clock = field(default_factory=Clock)
+    new_id: Callable[[], str] = new_id
 
 
 @dataclass(slots=True)
@@ -74,6 +76,7 @@ class Link:
     constant: list[Any]  # the arguments in the order of their class, those that never change filled in
     changing: list[tuple[int, str]]  # where the others go, by name
     parts: list[Chunk]  # what processOutputStream gets as stream_parts
+    index: int  # its place in the array, all chains together
     last_act: bool = False  # the runtime's own save
     seen: list[Message] = field(default_factory=list)  # the messages it was given last
 
@@ -104,13 +107,13 @@ class Run:
     """
 
     def __init__(self, settings: Settings, message_list: MessageList, request_context: RequestContext) -> None:
-        self.id = new_id()
+        self.id = settings.new_id()
         self.settings = settings
         self.models = settings.models
         self.message_list = message_list
         self.response = Response(message_list)
         self.request_context = request_context
-        self.tracing_context = TracingContext()
+        self.trace: NoTrace = NO_TRACE
         self.caller_signal: AbortSignal | None = None
         self.signal = AbortSignal()  # fires with the caller's, and when the stream is closed
         self.plan: dict[str, list[Link]] = {}
@@ -199,6 +202,12 @@ class Run:
             self.ending = ending
         return self.ending
 
+    def finish(self) -> None:
+        """The run has ended; with it everything in its trace (CTX-9)."""
+        self.ended = True
+        outcome = "aborted" if self.tripwire is not None else "ok" if self.error is None else outcome_of(self.error)
+        self.trace.end(outcome, finishReason=self.finish_reason, usage={**self.usage}, steps=len(self.steps))
+
     def silence(self) -> None:
         """A processor has called abort: nothing is sent any more."""
         self.silent = True
@@ -226,6 +235,7 @@ class Run:
         self.message_list.reset_system(self.system_before)
         self.response.begin_attempt()
         self.attempt = Attempt(number)
+        self.trace.step(number, self.retries)
         self.in_step = True
         return self.attempt
 
@@ -260,6 +270,7 @@ class Run:
         RTY-21).
         """
         self.steps.append(self.current_step())
+        self.trace.step_ended("ok", self.attempt.finish_reason, self.attempt.usage)
         self.response.accept()
         self.in_step = False
         self.retries = self.api_retries = 0

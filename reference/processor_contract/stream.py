@@ -163,6 +163,7 @@ class Stream:
 
     def __del__(self) -> None:
         self._release()  # a stream that nobody reads to its end must not stay with the caller's signal
+        self._run.trace.end("cancelled")
 
     def __enter__(self) -> Stream:
         return self
@@ -221,9 +222,9 @@ def running(chunks: Iterator[Chunk]) -> bool:
 
 def broken_off(run: Run, error: BaseException) -> None:
     """The end of a run that something tore apart: it counts as cancelled, and the provider and tools are told."""
-    run.ended = True
     run.error = Cancelled(type(error).__name__)
     run.finish_reason = "aborted"
+    run.finish()
     run.signal.abort(run.error.reason)
 
 

@@ -19,6 +19,7 @@ from .errors import ContractError, InvalidAgent, InvalidSchema
 from .pipeline import send_data
 from .run import Run
 from .schema import Schema
+from .tracing import Span, TracingContext
 
 
 @dataclass(slots=True)
@@ -29,6 +30,7 @@ class ToolContext:
     request_context: RequestContext
     abort_signal: AbortSignal
     writer: Writer
+    tracing_context: TracingContext
 
 
 @dataclass(slots=True)
@@ -155,7 +157,17 @@ def _start(run: Run, outcomes: Sequence[Outcome]) -> set[int]:
 
 
 def _execute(run: Run, outcome: Outcome) -> None:
-    """One call: its result, or what answers in its place where there is none (TOOL-8)."""
+    """One call, within a span of its own (CTX-8)."""
+    span = run.trace.tool(outcome.call)
+    _try(run, outcome, span)
+    if outcome.error is None:
+        span.end()
+    else:
+        span.end("error", error=type(outcome.error).__name__)
+
+
+def _try(run: Run, outcome: Outcome, span: Span) -> None:
+    """The call's result, or what answers in its place where there is none (TOOL-8)."""
     call = outcome.call
     tool = run.attempt.offered.get(call["toolName"])
     try:
@@ -166,17 +178,19 @@ def _execute(run: Run, outcome: Outcome) -> None:
         fault = tool.schema.fault(call["args"], "args")
         if fault is not None:
             raise ContractError(f"tool {name!r} was called with arguments that do not fit: {fault}", "TOOL-14")
-        outcome.result = jsonable(_result(run, tool, call))  # TOOL-4, TOOL-12
+        outcome.result = jsonable(_result(run, tool, call, span))  # TOOL-4, TOOL-12
     except BaseException as error:  # what is no Exception leaves the run, from whichever thread it comes
         outcome.error = error
 
 
-def _result(run: Run, tool: Tool, call: ToolCallInfo) -> Any:
+def _result(run: Run, tool: Tool, call: ToolCallInfo, span: Span) -> Any:
     assert tool.execute is not None  # its calls are the client's
     args = clone(call["args"])  # TOOL-19: what the tool does to them stays with it
     if tool.takes_context:
         writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))
-        result = tool.execute(args, ToolContext(call["toolCallId"], run.request_context, run.signal, writer))
+        tracing = TracingContext(span if run.trace.on else None)
+        context = ToolContext(call["toolCallId"], run.request_context, run.signal, writer, tracing)
+        result = tool.execute(args, context)
     else:
         result = tool.execute(args)
     if inspect.isawaitable(result):

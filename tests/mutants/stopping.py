@@ -114,8 +114,8 @@ def tool_signals(patch: Patch, dead: Callable[[Run], bool]) -> None:
     made = tools.ToolContext
     deaf: set[str] = set()
 
-    def context(call: str, request_context: Any, signal: AbortSignal, writer: Any) -> Any:
-        return made(call, request_context, AbortSignal() if call in deaf else signal, writer)
+    def context(call: str, request_context: Any, signal: AbortSignal, *others: Any) -> Any:
+        return made(call, request_context, AbortSignal() if call in deaf else signal, *others)
 
     def started(original: Any, run: Run, outcomes: Any) -> Any:
         if dead(run):

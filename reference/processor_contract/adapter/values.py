@@ -13,11 +13,12 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ..context import AbortSignal, RequestContext, TracingContext, Writer
+from ..context import AbortSignal, RequestContext, Writer
 from ..data import Json
 from ..errors import APICallError, ContractError, TripWire
 from ..message import date_text
 from ..message_list import MessageList
+from ..tracing import TracingContext
 
 BEHAVING = (MessageList, Writer, AbortSignal, RequestContext, TracingContext)
 ERROR_FIELDS = {
