@@ -30,8 +30,8 @@ from .models import Model, ModelRegistry
 from .pipeline import plan
 from .processor import InputStepArgs, Processor
 from .run import Run, Settings
-from .settings import PLAIN, over
 from .run_trace import NO_TRACE, NoTrace, RunTrace
+from .settings import PLAIN, over
 from .stream import RunResult, Stream, beside, result_of
 from .tools import Tool
 from .tracing import Tracer, TracingContext
