@@ -37,7 +37,7 @@ lint: dev
 types: dev
 	@$(PY) -m mypy
 
-tests: dev
+tests: dev $(if $(shell command -v npm),mastra)
 	@$(PY) -m pytest $(ARGS)
 
 spec: suite ## the matrix of rules, scenarios and mutants; fails on a hole
@@ -66,5 +66,6 @@ suite dev mastra:
 	@sh tools/setup $@
 
 clean: ## remove what was installed and what the tools left
-	@rm -rf .venv .venv-llama .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* dist conformance/adapters/*/node_modules
+	@rm -rf .venv .venv-llama .pytest_cache .mypy_cache .ruff_cache .coverage .coverage.* dist conformance/adapters/*/node_modules \
+		conformance/adapters/*/*/node_modules
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,6 +12,7 @@ import pytest
 from layout import ROOT
 
 MASTRA = "conformance/adapters/mastra"
+PACKAGE = ("package.json", "package-lock.json")
 
 
 @pytest.fixture
@@ -19,8 +20,9 @@ def checkout(tmp_path: Path) -> Path:
     """A checkout, in a folder with a space in its name, of which only what the set-up reads is there."""
     root = tmp_path / "a checkout"
     shutil.copytree(ROOT / "tools", root / "tools")
-    (root / MASTRA).mkdir(parents=True)
-    for name in ("pyproject.toml", f"{MASTRA}/package.json", f"{MASTRA}/package-lock.json"):
+    (root / MASTRA / "over-http").mkdir(parents=True)
+    packages = [f"{folder}/{name}" for folder in (MASTRA, f"{MASTRA}/over-http") for name in PACKAGE]
+    for name in ("pyproject.toml", *packages):
         shutil.copy(ROOT / name, root / name)
     (root / "programs").mkdir()
     return root

@@ -1,7 +1,7 @@
 """Makes .venv and installs into it what a target of the Makefile needs; the second call finds nothing to do.
 
-In: one word (`suite`, `dev` or `mastra`) and pyproject.toml, or the adapter's package.json. Out: an environment with
-a stamp that says what it was made from. What is missing is said in one line, with what to do.
+In: one word (`suite`, `dev` or `mastra`) and pyproject.toml, or the adapter's package.json files. Out: an environment
+with a stamp that says what it was made from. What is missing is said in one line, with what to do.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ VENV = ROOT / ".venv"
 PYTHON_STAMP = VENV / "stamp.json"
 MASTRA = ROOT / "conformance" / "adapters" / "mastra"
 NODE = MASTRA / "node_modules" / "node" / "bin" / "node"
-NODE_STAMP = MASTRA / "node_modules" / "stamp.json"
+OVER_HTTP = MASTRA / "over-http"  # the framework as a client of the mock provider; it stands below, and finds it above
+NODE_STAMP = Path("node_modules", "stamp.json")
 NODE_MAJOR = "v22."
 
 
@@ -83,19 +84,36 @@ def make_environment() -> None:
 
 
 def install_framework() -> None:
-    project = digest(MASTRA / "package.json", MASTRA / "package-lock.json")
-    if read_stamp(NODE_STAMP).get("project") == project and node_is_right():
-        return
+    if not (installed(MASTRA) and node_is_right()):
+        install_packages(MASTRA, "the framework and Node 22")
+        if not node_is_right():  # npm 11 runs no install script unasked, and Node comes by one
+            modules = MASTRA / "node_modules"
+            run(["node", "installArchSpecificPackage.js"], modules / "node", "Node 22's own install script failed")
+        if not node_is_right():
+            raise SetupError(f"{NODE.relative_to(ROOT)} is no working Node 22: remove node_modules there and try again")
+        note_installed(MASTRA)
+    if not installed(OVER_HTTP):
+        install_packages(OVER_HTTP, "the framework's HTTP client")
+        note_installed(OVER_HTTP)
+
+
+def install_packages(folder: Path, what: str) -> None:
     if shutil.which("npm") is None:
         raise SetupError("no npm found: the framework and its own Node 22 come by it; install Node.js (any version)")
-    announce("installing the framework and Node 22 from npm")
-    modules = MASTRA / "node_modules"
-    run(["npm", "ci", "--no-audit", "--no-fund"], MASTRA, "npm could not install it: is its registry within reach?")
-    if not node_is_right():  # npm 11 runs no install script unasked, and Node comes by one
-        run(["node", "installArchSpecificPackage.js"], modules / "node", "Node 22's own install script failed")
-    if not node_is_right():
-        raise SetupError(f"{modules.relative_to(ROOT)} has no working Node 22: remove that folder and try again")
-    NODE_STAMP.write_text(json.dumps({"project": project}))
+    announce(f"installing {what} from npm")
+    run(["npm", "ci", "--no-audit", "--no-fund"], folder, "npm could not install it: is its registry within reach?")
+
+
+def installed(folder: Path) -> bool:
+    return read_stamp(folder / NODE_STAMP).get("project") == wanted(folder)
+
+
+def note_installed(folder: Path) -> None:
+    (folder / NODE_STAMP).write_text(json.dumps({"project": wanted(folder)}))
+
+
+def wanted(folder: Path) -> str:
+    return digest(folder / "package.json", folder / "package-lock.json")
 
 
 def node_is_right() -> bool:

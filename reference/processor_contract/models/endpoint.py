@@ -25,7 +25,7 @@ from typing import Any, NoReturn
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from ..context import AbortSignal
-from ..errors import APICallError, InvalidAgent, InvalidMessage
+from ..errors import APICallError, Cancelled, InvalidAgent, InvalidMessage
 
 RETRYABLE = frozenset({408, 409, 425, 429})  # and all from 500 on
 LONGEST_ERROR = 64 * 1024  # of what a provider said instead of answering, that much is kept
@@ -65,7 +65,7 @@ class Endpoint:
             raise InvalidAgent(f"the base URL of a provider holds a user; put the key into {self.key_variable} instead")
 
     def post(self, path: str, body: dict[str, Any], signal: AbortSignal | None = None) -> Answer:
-        """The answer to a request, with its status below 300. Raises `APICallError` for any other."""
+        """The answer to a request, with its status below 300. Raises `APICallError` for any other, and Cancelled."""
         try:
             payload = json.dumps(body, allow_nan=False).encode()
         except (TypeError, ValueError, RecursionError) as error:
@@ -150,6 +150,8 @@ class Exchange:
 
     def post(self, payload: bytes) -> Answer:
         """Sends the request and waits for the head of its answer."""
+        if self._signal is not None and self._signal.aborted:
+            raise Cancelled(self._signal.reason)
         parts = urlsplit(self.endpoint.base_url)
         way = route(parts)
         headers = {
@@ -215,8 +217,13 @@ class Exchange:
         status: int | None = None,
         body: str | None = None,
         retry_after: float | None = None,
-    ) -> APICallError:
-        """An error of this call: what happened, where, and what the provider said; all without the key."""
+    ) -> APICallError | Cancelled:
+        """An error of this call: what happened, where, and what the provider said; all without the key.
+
+        Once the abort signal has fired it is Cancelled, whatever happened: the connection was closed for its sake.
+        """
+        if self._signal is not None and self._signal.aborted:
+            return Cancelled(self._signal.reason)
         return APICallError(
             self.endpoint.without_key(f"{what} (POST {self.url})"),
             status_code=status,

@@ -66,8 +66,8 @@ class OpenAICompatible:
         return f"OpenAICompatible({self.id!r}, base_url={self._endpoint.url('').rstrip('/')!r})"
 
     def stream(self, request: ModelRequest) -> Iterator[Chunk]:
-        """The chunks of one call. Raises `APICallError`; closing the iterator, or the request's abort signal, closes
-        the connection.
+        """The chunks of one call. Raises `APICallError`; closing the iterator closes the connection, and so does the
+        request's abort signal, which raises Cancelled here.
         """
         endpoint = self._endpoint
         if endpoint.base_url == OPENAI and not endpoint.key():
