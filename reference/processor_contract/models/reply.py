@@ -55,7 +55,6 @@ class Reply:
         except OSError:
             self._entry["outcome"] = "gone"
             raise Gone from None
-        self._entry["outcome"] = "complete"
 
     def _instead(self, fault: Fault) -> tuple[str, str]:
         """What is said in place of an answer, and its content type."""
@@ -107,6 +106,7 @@ class Reply:
         if fault.cut_after is not None:
             self._connection.wfile.write(content[: len(content) // 2])
             self._cut(fault)
+        self._entry["outcome"] = "complete"  # before whoever reads it to its end can ask how it went
         for piece in split(content) if fault.split_characters else [content]:
             self._connection.wfile.write(piece)
 
@@ -115,9 +115,10 @@ class Reply:
         for number, event in enumerate(events):
             if number:
                 self._pause(fault.chunk_delay)
+            self._entry["events"] = number + 1
             for piece in split(event) if fault.split_characters else [event]:
                 self._send(piece)
-            self._entry["events"] = number + 1
+        self._entry["outcome"] = "complete"
         if self._chunked():
             self._connection.wfile.write(b"0\r\n\r\n")
 

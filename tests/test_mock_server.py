@@ -1,0 +1,377 @@
+"""The mock provider's server: its log, what it refuses as the real ones do, how it starts and how it stops."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from layout import ROOT
+from mock_kit import asked, last, question, serving
+from processor_contract.models import server as module
+from processor_contract.models.script import Script
+from processor_contract.models.server import MockServer
+
+pytestmark = pytest.mark.usefixtures("direct")
+CHAT = "/v1/chat/completions"
+MESSAGES = "/v1/messages"
+VERSION = {"anthropic-version": "2023-06-01"}
+USER = {"role": "user", "content": "x"}
+TOOL = {"type": "function", "function": {"name": "add"}}
+CALL = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "add", "arguments": "{}"}}]}
+USE = {"role": "assistant", "content": [{"type": "tool_use", "id": "u1", "name": "add", "input": {}}]}
+
+
+def talking(server: MockServer) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=10)
+
+
+def port_of(server: MockServer) -> int:
+    return int(server.url.rpartition(":")[2])
+
+
+# -- the log -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_log_says_what_was_asked_and_how_it_went() -> None:
+    with serving({"text": "a"}, {"text": ["a", "b"], "fault": {"cutAfter": 1}}) as server:
+        asked(server.url + CHAT, question("one"), Authorization="Bearer secret")
+        with pytest.raises(http.client.IncompleteRead):
+            asked(server.url + CHAT, question("two", stream=True))
+        asked(server.url + CHAT, question("three"))
+        status, log = asked(server.url + "/log")
+
+    assert [
+        (entry["number"], entry["turn"], entry["status"], entry["outcome"], entry["events"])
+        for entry in log["requests"]
+    ] == [(1, 1, 200, "complete", 0), (2, 2, 200, "cut", 1), (3, None, 400, "refused", 0)]
+    assert log["requests"][0]["body"] == question("one")
+    assert log["requests"][0]["headers"]["authorization"] == "***"
+    assert status == 200
+    assert "secret" not in json.dumps(log)
+
+
+def test_the_log_is_the_same_in_the_process() -> None:
+    with serving({"text": "a"}) as server:
+        asked(server.url + CHAT, question("x"))
+
+        assert asked(server.url + "/log")[1]["requests"] == server.log()
+
+
+def test_the_log_is_bounded() -> None:
+    with serving({"text": "a", "times": 0}, log_length=3) as server:
+        for number in range(5):
+            asked(server.url + CHAT, question(str(number)))
+
+        assert [entry["number"] for entry in server.log()] == [3, 4, 5]
+
+
+def test_a_new_beginning() -> None:
+    with serving({"text": "a"}) as server:
+        first = asked(server.url + CHAT, question("x"))
+        reset = asked(server.url + "/reset", method="POST")
+        log = server.log()
+
+        assert (reset, log) == ((200, {}), [])
+        assert asked(server.url + CHAT, question("x")) == first
+
+
+# -- what is refused ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        (b"{", "the body has to be a JSON object"),
+        (b"[]", "the body has to be a JSON object"),
+        (b"[" * 100_000, "the body has to be a JSON object"),
+        (b"\xff", "the body has to be a JSON object"),
+        ({}, "model has to be a text that is not empty"),
+        ({"model": "m"}, "messages has to be a list of at least one object"),
+        ({"model": "m", "messages": []}, "messages has to be a list of at least one object"),
+        ({"model": "m", "messages": [5]}, "messages has to be a list of at least one object"),
+        ({"model": "m", "messages": [{"role": "x"}]}, "messages[0].role has to be one of system, developer"),
+        ({"model": "m", "messages": [{"role": "user"}]}, "messages[0].content has to be text or parts"),
+        ({"model": "m", "messages": [{"role": "assistant"}]}, "messages[0].content has to be text or parts"),
+        ({"model": "m", "messages": [{"role": "user", "content": [{}]}]}, "messages[0].content[].type has to be"),
+        (question("x", n=2), "n: this mock gives one choice"),
+        (question("x", stream="yes"), "stream has to be true or false"),
+        (question("x", stream_options={"include_usage": True}), "stream_options is for streams only"),
+        (question("x", tools=5), "tools has to be a list of objects"),
+        (question("x", tools=[{}]), "tools[].function has to be an object"),
+        (question("x", tool_choice="auto"), "tool_choice is for requests with tools"),
+        (question("x", tools=[TOOL], tool_choice="any"), "tool_choice has to be auto, none, required or one tool"),
+        (
+            question("x", tools=[TOOL], tool_choice={"function": {"name": "sub"}}),
+            "tool_choice names 'sub', which is none of the tools",
+        ),
+        (question("x", response_format="json"), "response_format.type has to be text or a kind of JSON"),
+        (question("x", response_format={"type": "json_object"}), "a message has to contain the word 'json'"),
+        (question("x", response_format={"type": "json_schema"}), "response_format.json_schema has to be an object"),
+        (
+            question("x", response_format={"type": "json_schema", "json_schema": {}}),
+            "response_format.json_schema.name has to be a text",
+        ),
+        ({"model": "m", "messages": [USER, CALL]}, "messages: the tool calls c1 have to be answered"),
+        ({"model": "m", "messages": [CALL, USER]}, "messages[1]: the tool calls c1 have to be answered before it"),
+        (
+            {"model": "m", "messages": [{"role": "tool", "tool_call_id": "c1", "content": "x"}]},
+            "messages[0]: no call 'c1' before it waits for an answer",
+        ),
+        (
+            {"model": "m", "messages": [{"role": "assistant", "tool_calls": [{"id": "c1"}]}]},
+            "messages[0].tool_calls[].function has to be an object",
+        ),
+    ],
+)
+def test_openai_refuses(body: Any, reason: str) -> None:
+    with serving({"text": "a"}) as server:
+        status, said = asked(server.url + CHAT, body)
+
+        assert (status, said["error"]["type"]) == (400, "invalid_request_error")
+        assert reason in said["error"]["message"]
+        assert (last(server)["turn"], last(server)["outcome"]) == (None, "refused")
+
+
+def messages(*given: Any, **more: Any) -> dict[str, Any]:
+    return {"model": "m", "max_tokens": 2000, "messages": list(given), **more}
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ({}, "model has to be a text that is not empty"),
+        (messages(USER, max_tokens=0), "max_tokens has to be a whole number above 0"),
+        (messages(USER, stream=1), "stream has to be true or false"),
+        (messages(), "messages has to be a list of at least one object"),
+        (messages({"role": "system", "content": "x"}), "messages[0].role has to be user or assistant"),
+        (messages({"role": "user", "content": ""}), "messages[0].content has to hold something"),
+        (messages({"role": "user", "content": []}), "messages[0].content has to be a list of at least one object"),
+        (messages({"role": "user", "content": [{"type": "text", "text": ""}]}), "content[].text has to be a text"),
+        (messages(USER, tools=[{"name": "a"}]), "tools[].input_schema is missing"),
+        (messages(USER, USE), "messages: the tool uses u1 have to be answered"),
+        (messages(USER, USE, USER), "messages[2]: the tool uses u1 have to be answered in it"),
+        (
+            messages({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "u2"}]}),
+            "messages[0]: no tool use 'u2' in the message before it",
+        ),
+        (messages({**USE, "role": "user"}), "messages[0]: only the assistant uses tools"),
+        (
+            messages(USER, thinking={"type": "enabled", "budget_tokens": 2000}),
+            "thinking.budget_tokens has to be at least 1024 and below max_tokens",
+        ),
+    ],
+)
+def test_anthropic_refuses(body: Any, reason: str) -> None:
+    with serving({"text": "a"}) as server:
+        status, said = asked(server.url + MESSAGES, body, **VERSION)
+
+        assert (status, said["type"], said["error"]["type"]) == (400, "error", "invalid_request_error")
+        assert reason in said["error"]["message"]
+
+
+def test_anthropic_wants_its_version() -> None:
+    with serving({"text": "a"}) as server:
+        assert asked(server.url + MESSAGES, messages(USER))[0] == 400
+
+
+def test_arguments_that_are_no_object_are_for_streams() -> None:
+    with serving({"toolCalls": [{"name": "add", "args": "{"}], "times": 2}) as server:
+        status, said = asked(server.url + MESSAGES, messages(USER), **VERSION)
+
+        assert (status, "of line 1 has arguments that are no object" in said["error"]["message"]) == (400, True)
+
+
+def test_a_request_refused_uses_no_turn_up() -> None:
+    with serving({"text": "a"}) as server:
+        asked(server.url + CHAT, {})
+
+        assert asked(server.url + CHAT, question("x"))[0] == 200
+
+
+@pytest.mark.parametrize(("method", "path"), [("GET", CHAT), ("POST", "/v2"), ("GET", "/"), ("POST", "/log")])
+def test_other_addresses(method: str, path: str) -> None:
+    with serving({"text": "a"}) as server:
+        status, said = asked(server.url + path, b"x" if method == "POST" else None, method)
+
+    assert status == 404
+    assert "there are GET /log, GET /v1/models, POST /reset, POST /v1/chat/completions" in said["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"), [({}, 411), ({"Content-Length": "-1"}, 411), ({"Content-Length": "9" * 12}, 413)]
+)
+def test_a_body_that_is_not_read(headers: dict[str, str], status: int) -> None:
+    with serving({"text": "a"}) as server:
+        connection = talking(server)
+        connection.putrequest("POST", CHAT)
+        for name, value in headers.items():
+            connection.putheader(name, value)
+        connection.endheaders()
+
+        assert connection.getresponse().status == status
+        connection.close()
+
+
+def test_a_connection_serves_several_requests() -> None:
+    with serving({"text": "a", "times": 0}) as server:
+        connection = talking(server)
+        statuses = []
+        for body in (question("x"), {}, question("x", stream=True)):
+            connection.request("POST", CHAT, json.dumps(body))
+            with connection.getresponse() as response:
+                response.read()
+                statuses.append(response.status)
+        connection.close()
+
+    assert statuses == [200, 400, 200]
+
+
+def test_a_client_of_old_gets_no_chunks() -> None:
+    with serving({"text": "hello"}) as server, socket.create_connection(("127.0.0.1", port_of(server))) as line:
+        body = json.dumps(question("x", stream=True)).encode()
+        line.sendall(b"POST %b HTTP/1.0\r\nContent-Length: %d\r\n\r\n%b" % (CHAT.encode(), len(body), body))
+        answer = b"".join(iter(lambda: line.recv(65536), b""))
+
+    assert b"Transfer-Encoding" not in answer
+    assert answer.endswith(b"data: [DONE]\n\n")
+
+
+def test_the_models_that_a_script_knows() -> None:
+    with serving({"when": {"model": "b"}}, {"when": {"model": "a"}}, {"when": {"model": "b"}}) as server:
+        assert [one["id"] for one in asked(server.url + "/v1/models")[1]["data"]] == ["b", "a"]
+
+
+# -- clients that leave, and the end -----------------------------------------------------------------------------------
+
+
+def named() -> list[str]:
+    return sorted(thread.name for thread in threading.enumerate())
+
+
+def test_nothing_is_left_when_it_has_stopped() -> None:
+    before = named()
+    with serving({"text": ["a"] * 10, "fault": {"chunkDelay": 600}, "times": 0}) as server:
+        lines = [talking(server) for _ in range(5)]
+        for number, line in enumerate(lines):
+            line.request("POST", CHAT, json.dumps(question(str(number), stream=number > 0)))
+            line.getresponse().read(1)
+
+    assert named() == before
+    assert [entry["outcome"] for entry in server.log()] == ["complete", "cut", "cut", "cut", "cut"]
+    for line in lines:
+        line.close()
+
+
+def test_it_stops_while_a_client_idles_and_one_is_in_mid_request() -> None:
+    before = named()
+    with serving({"text": "a"}) as server:
+        idle, halting = talking(server), talking(server)
+        idle.connect()
+        halting.putrequest("POST", CHAT)
+        halting.putheader("Content-Length", "100")
+        halting.endheaders(b"{")
+
+    assert named() == before
+    idle.close()
+    halting.close()
+
+
+def test_a_client_that_leaves_is_noted(capfd: pytest.CaptureFixture[str]) -> None:
+    with serving({"text": ["x" * 10_000] * 10_000}) as server:
+        line = talking(server)
+        line.request("POST", CHAT, json.dumps(question("x", stream=True)))
+        line.getresponse().read(10)
+        line.close()
+        while last(server)["outcome"] == "open":
+            threading.Event().wait(0.005)
+
+        assert last(server)["outcome"] == "gone"
+        assert last(server)["events"] < 10_000
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_server_that_never_started_can_be_stopped() -> None:
+    MockServer(Script.of([{}])).stop()
+
+
+def test_ports_are_free_ones_and_loopback_s() -> None:
+    with serving({}) as one, serving({}) as other:
+        assert one.url != other.url
+        assert one.url.startswith("http://127.0.0.1:")
+
+
+def test_a_port_of_one_s_own() -> None:
+    with serving({}) as server:
+        port = port_of(server)
+    with serving({"text": "a"}, port=port) as again:
+        assert asked(again.url + CHAT, question("x"))[0] == 200
+        with pytest.raises(OSError, match="in use"):
+            MockServer(Script.of([{}]), port=port)
+
+
+def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    def broken(*given: Any) -> None:
+        raise ZeroDivisionError("ours")
+
+    monkeypatch.setattr(module.Handler, "converse", broken)
+    with serving({"text": "a"}) as server, pytest.raises(http.client.RemoteDisconnected):
+        asked(server.url + CHAT, question("x"))
+
+    assert "ZeroDivisionError: ours" in capfd.readouterr().err
+
+
+# -- the command -------------------------------------------------------------------------------------------------------
+
+
+def command(*arguments: str | Path) -> list[str | Path]:
+    return [sys.executable, "-m", "processor_contract.models.server", *arguments]
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(ROOT / "reference")}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_prints_its_address_and_stops_when_told(number: signal.Signals, tmp_path: Path) -> None:
+    script = tmp_path / "script.jsonl"
+    script.write_text('{"text": "a"}\n{"text": "b", "fault": {"delay": 600}}\n')
+    program = command("--script", script)
+    with subprocess.Popen(program, env=environment(), stdout=-1, stderr=-1, text=True) as running:
+        assert running.stdout is not None
+        url = running.stdout.readline().strip()
+        answered = asked(url + CHAT, question("x"))
+        waiting = http.client.HTTPConnection(url.removeprefix("http://"))
+        waiting.request("POST", CHAT, json.dumps(question("x")))
+        while len(asked(url + "/log")[1]["requests"]) < 2:
+            pass
+        running.send_signal(number)
+        out, err = running.communicate(timeout=10)
+        waiting.close()
+
+    assert answered[1]["choices"][0]["message"]["content"] == "a"
+    assert (running.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [('{"txt": "a"}', "script.jsonl:1: a turn has no member 'txt'; known: text"), (None, "script.jsonl: No such")],
+)
+def test_the_command_refuses_a_bad_script(script: str | None, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "script.jsonl"
+    if script is not None:
+        file.write_text(script)
+
+    done = subprocess.run(command("--script", file), env=environment(), capture_output=True, text=True, timeout=20)
+
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert said in done.stderr
