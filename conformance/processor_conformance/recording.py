@@ -285,4 +285,6 @@ def _name(data: dict[str, Json], lane: str) -> str:
         return "opened" if "opened" in data else str(data.get("type"))
     if "store" in data:
         return f"store/{data['store']}"
+    if "warning" in data:
+        return "warning"
     return "tool" if "tool" in data else str(data.get("hook", data.get("callback")))

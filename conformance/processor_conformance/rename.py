@@ -76,12 +76,20 @@ def _both(letters: str) -> str:
 
 def _walk(value: Json, table: dict[int, int], made: re.Pattern[str] | None) -> Json:
     if isinstance(value, str):
-        return value if DATE.match(value) or value in CONTRACTS else value.translate(table)
+        return value if DATE.match(value) else _text(value, table)
     if isinstance(value, list):
         return [_walk(inner, table, made) for inner in value]
     if isinstance(value, dict):
         return _object(value, table, made)
     return value
+
+
+def _text(value: str, table: dict[int, int]) -> str:
+    """A text in other letters; what the contract itself calls so keeps its name, also inside an error's text."""
+    moved = value.translate(table)
+    for word in CONTRACTS:
+        moved = moved.replace(word.translate(table), word)
+    return moved
 
 
 def _object(value: dict[str, Json], table: dict[int, int], made: re.Pattern[str] | None) -> dict[str, Json]:
@@ -91,7 +99,7 @@ def _object(value: dict[str, Json], table: dict[int, int], made: re.Pattern[str]
         if key in WHOLE or key in kept or (key in NAMED and _is_name(inner)):
             walked[key] = _path(inner, table) if key in ("at", "$ref") else inner
         elif key == "tools" and isinstance(inner, dict):
-            walked[key] = {name.translate(table): _walk(tool, table, made) for name, tool in inner.items()}
+            walked[key] = _tools(inner, table, made)
         elif key == "args" and isinstance(inner, list) and (names := NAMED_ARGUMENTS.get(str(value.get("method")))):
             walked[key] = [one if index in names else _walk(one, table, made) for index, one in enumerate(inner)]
         elif isinstance(inner, dict) and (key == "stepResult" or (key == "payload" and _finishes(value))):
@@ -100,6 +108,16 @@ def _object(value: dict[str, Json], table: dict[int, int], made: re.Pattern[str]
             name = key if made is None else made.sub(lambda found: found.group().translate(table), key)
             walked[name] = _walk(inner, table, made)
     return walked
+
+
+def _tools(record: dict[str, Json], table: dict[int, int], made: re.Pattern[str] | None) -> Json:
+    """A record of tools by name, or a template of one."""
+    if any(name.startswith("$") for name in record):
+        return {
+            key: _tools(inner, table, made) if key == "with" else _walk(inner, table, made)
+            for key, inner in record.items()
+        }
+    return {name.translate(table): _walk(tool, table, made) for name, tool in record.items()}
 
 
 def _kept(value: dict[str, Json]) -> tuple[str, ...]:
