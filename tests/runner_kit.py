@@ -40,6 +40,28 @@ def trace(*runs: dict[str, Json], mode: str = "stream", **more: Json) -> Trace:
     return found
 
 
+ENDING = {"finishReason": "stop", "usage": {}}
+CALL = {"toolCallId": "c1", "toolName": "look"}
+TEXT = {"id": "t", "text": "hi"}
+PAYLOADS: dict[str, Json] = {
+    "text-start": {"id": "t"},
+    "text-delta": TEXT,
+    "text-end": {"id": "t"},
+    "tool-call": {**CALL, "args": {}},
+    "tool-result": {**CALL, "result": 1},
+    "step-finish": ENDING,
+    "finish": ENDING,
+    "error": {"error": {}},
+    "tripwire": {"reason": "no", "processorId": "a"},
+}
+STEP = ("step-start", "text-start", "text-delta", "text-end", "step-finish")
+
+
+def chunk(kind: str, **payload: Json) -> Json:
+    """A chunk that a client gets, with all that its type needs; `payload` adds to it."""
+    return {"type": kind, "runId": "r", "from": "AGENT", "payload": {**PAYLOADS.get(kind, {}), **payload}}
+
+
 def _name(data: Json) -> str:
     if "model" in data or "tool" in data:
         return "tool" if "tool" in data else "model"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -574,18 +575,24 @@ def test_a_provider_that_edits_its_request_edits_nothing_else() -> None:
     assert (tool.parameters, settings) == ({"type": "object", "properties": {}}, {"temperature": 0})
 
 
-def test_an_array_of_parts_that_a_processor_empties_is_whole_for_the_others() -> None:
-    seen: list[int] = []
+def test_nobody_can_change_the_parts_that_have_come() -> None:
+    seen: list[str] = []
 
-    def empty(args: Any) -> Any:
-        args.stream_parts.clear()
+    def spoil(args: Any) -> Any:
+        with contextlib.suppress(AttributeError, TypeError):
+            args.stream_parts.clear()
+        with contextlib.suppress(AttributeError, TypeError):
+            del args.stream_parts[0]
+        args.stream_parts[0]["type"] = "spoilt"
+        next(iter(args.stream_parts))["type"] = "spoilt"
+        args.stream_parts[:1][0]["type"] = "spoilt"
         return args.part
 
-    def count(args: Any) -> Any:
-        seen.append(len(args.stream_parts))
+    def look(args: Any) -> Any:
+        seen.append(f"{len(args.stream_parts)} {args.stream_parts[0]['type']}")
         return args.part
 
-    one, other = processor("a", process_output_stream=empty), processor("b", process_output_stream=count)
+    one, other = processor("a", process_output_stream=spoil), processor("b", process_output_stream=look)
     Agent(ScriptedModel(["hi"]), output_processors=[one, other]).generate("x")
 
-    assert seen == [1, 2, 3, 4, 5, 6]
+    assert seen == [f"{number} step-start" for number in (1, 2, 3, 4, 5, 6)]

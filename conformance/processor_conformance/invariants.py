@@ -9,20 +9,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 
+from . import grammar
 from .match import Divergence
 from .pattern import NOTHING
 from .scenario import Scenario
 from .trace import Event, Trace
-from .words import TERMINAL, Json
+from .words import Json
 
 # Its rule, its run (or the thread and the resource of the store), its lane, the event before, the event, what is wrong.
 Finding = tuple[str, "str | tuple[str, str]", str, Json, Json, str]
-AFTER_ERROR = ("step-finish", *TERMINAL)
 # The hooks to which a decision of ours gives the state; the documents name the others (STA-4).
 STATE_RULES = {"processInput": "STA-5", "processInputStep": "STA-5", "processToolResult": "STA-15"}
-FRAME = ("start", "step-start", "step-finish", *TERMINAL, "error", "opened")
 
 
 def violations(scenario: Scenario, trace: Trace) -> Iterator[Divergence]:
@@ -33,52 +31,13 @@ def violations(scenario: Scenario, trace: Trace) -> Iterator[Divergence]:
             yield Divergence("invariant", rule, name, lane, last=last, came=came, note=note, stored=stored)
 
 
-def _ended(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
-    """Nothing follows a terminal chunk, and only the end of the run follows an error."""
-    for run in scenario.run_names:
-        for earlier, chunk in pairwise(trace.lane(run, "client")):
-            if earlier.name in TERMINAL or (earlier.name == "error" and not _closes(chunk)):
-                rule = "TRI-14" if earlier.name == "tripwire" else "STR-1"
-                note = f"the chunk {chunk.name!r} follows {earlier.name!r}, which ends the stream"
-                yield rule, run, "client", earlier.data, chunk.data, note
-
-
-def _closes(chunk: Event) -> bool:
-    return chunk.name in AFTER_ERROR or chunk.name.startswith("data-")
-
-
-def _framed(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
-    """Content stands between a `step-start` and its `step-finish`."""
-    if _rewrites_stream(scenario):
-        return
-    for run in scenario.run_names:
-        inside = False
-        last: Json = NOTHING
-        for chunk in trace.lane(run, "client"):
-            wrong = _misplaced(chunk.name, inside)
-            if wrong:
-                yield wrong[0], run, "client", last, chunk.data, wrong[1]
-                break
-            inside = {"step-start": True, "step-finish": False}.get(chunk.name, inside)
-            last = chunk.data
-
-
-def _misplaced(name: str, inside: bool) -> tuple[str, str] | None:
-    if name == "step-start" and inside:
-        return "ORD-18", "a step starts before the one before it has finished"
-    if name == "step-finish" and not inside:
-        return "ORD-17", "a step finishes that has not started"
-    if name == "finish" and inside:
-        return "ORD-18", "the stream finishes before its step has"
-    if name not in FRAME and not name.startswith("data-") and not inside:
-        return "ORD-17", f"the chunk {name!r} stands outside a step"
-    return None
-
-
-def _rewrites_stream(scenario: Scenario) -> bool:
-    """Whether a processor of the scenario drops or changes chunks, and so may have taken a step's frame away."""
-    hooks = [spec.get("processOutputStream", []) for spec in scenario.raw["given"].get("processors", {}).values()]
-    return any("return" in clause or "do" in clause for clauses in hooks for clause in clauses)
+def _grammar(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
+    """The client's chunks keep the grammar of a stream."""
+    for run, call in zip(scenario.run_names, scenario.calls, strict=True):
+        chunks = trace.lane(run, "client")
+        whole = "reading" not in call and run in trace.outcomes and not trace.stuck_gates
+        for rule, last, chunk, note in grammar.faults(scenario, chunks, whole=whole and trace.mode == "stream"):
+            yield rule, run, "client", last, chunk, note
 
 
 def _one_state(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
@@ -169,8 +128,7 @@ INVARIANTS: tuple[Callable[[Scenario, Trace], Iterator[Finding]], ...] = (
     _one_state,
     _own_state,
     _one_result,
-    _framed,
-    _ended,
+    _grammar,
     _in_time,
     _unique_ids,
 )

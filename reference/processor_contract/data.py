@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import math
 import uuid
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timezone
-from typing import Any, TypedDict
+from typing import Any, TypedDict, overload
 
 Json = Any
 Part = dict[str, Any]
@@ -102,6 +103,34 @@ def clone(value: Any) -> Any:
     if isinstance(value, list):
         return [item if type(item) in LEAVES else clone(item) for item in value]
     return value
+
+
+class StreamParts(Sequence[Chunk]):
+    """Chunks as they were before any processor saw them: whoever looks at one gets a copy, and nobody can change the
+    sequence (STR-13).
+    """
+
+    __slots__ = ("_raw",)
+
+    def __init__(self, raw: list[Chunk]) -> None:
+        self._raw = raw
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    @overload
+    def __getitem__(self, place: int) -> Chunk: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Chunk]: ...
+    def __getitem__(self, place: int | slice) -> Chunk | list[Chunk]:
+        copied: Chunk | list[Chunk] = clone(self._raw[place])
+        return copied
+
+    def __iter__(self) -> Iterator[Chunk]:
+        return map(clone, self._raw)
+
+    def __repr__(self) -> str:
+        return f"StreamParts({self._raw!r})"
 
 
 def jsonable(value: Any) -> Any:

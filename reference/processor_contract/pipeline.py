@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .context import Writer
-from .data import Chunk, clone, fault_of
+from .data import Chunk, StreamParts, clone, fault_of
 from .errors import AttemptRejected, Cancelled, HookFailed, InvalidMessage, RunEnded, RunFailed, TripWire, WrongReturn
 from .hooks import HOOKS, Hook
 from .processor import HookArgs, Processor
@@ -48,7 +48,7 @@ def plan(run: Run) -> None:
 
 def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], Any], index: int) -> Link:
     """One place of a chain, with everything that stays the same in all its calls of this request."""
-    parts: list[Chunk] = []
+    wants_data = getattr(processor, "process_data_parts", False)
     constants = {
         "processor_id": processor.id,
         "request_context": run.request_context,
@@ -57,13 +57,12 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
         "_tell": run.silence,
         "message_list": run.message_list,  # STA-14: the run's own
         "state": run.state_of(processor.id),  # STA-4, STA-5, STA-15: the same object in every hook
-        "stream_parts": parts,
+        "stream_parts": StreamParts(run.passing if wants_data else run.passing_without_data),  # STR-14, DAT-28
         "abort_signal": run.caller_signal,
     }
-    wants_data = getattr(processor, "process_data_parts", False)
     changing = [(place, name) for place, name in enumerate(hook.fields) if name not in constants]
     constant = [constants.get(name) for name in hook.fields]
-    return Link(hook, processor, method, wants_data, constant, changing, parts, index)
+    return Link(hook, processor, method, wants_data, constant, changing, index)
 
 
 def nothing() -> None:
@@ -203,9 +202,9 @@ def through_stream(run: Run, chunk: Chunk, writer: Writer | None = None) -> Chun
     if not run.plan["process_output_stream"]:
         run.check_cancelled()
         return chunk
-    for link in run.plan["process_output_stream"]:
-        # STR-6: as it was before the chain, which gets a copy to edit; what one processor takes out is there for others
-        link.parts.append(chunk)
+    run.passing.append(chunk)  # STR-6, STR-13: as it was before the chain, which gets a copy to edit
+    if not chunk["type"].startswith("data-"):
+        run.passing_without_data.append(chunk)
     slate: Slate = {"part": clone(chunk), "writer": writer or run.writer}
     passed: Chunk | None = call(run, "process_output_stream", slate)["part"]
     fault = None if passed is None else fault_of(passed)

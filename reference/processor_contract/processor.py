@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from .context import AbortSignal, RequestContext, Writer
-from .data import Chunk, Json, Message, Part, Prompt, RunSummary, StepResult, ToolCallInfo, Usage
+from .data import Chunk, Json, Message, Part, Prompt, RunSummary, StepResult, StreamParts, ToolCallInfo, Usage
 from .errors import TripWire
 from .message_list import MessageList
 from .tracing import TracingContext
@@ -120,12 +120,12 @@ class APIErrorArgs(HookArgs):
 
 @dataclass(slots=True)
 class OutputStreamArgs(HookArgs):
-    """processOutputStream: on every chunk. `stream_parts` are copies of all chunks of the request so far, this one
-    included.
+    """processOutputStream: on every chunk. `stream_parts` are all chunks of the request so far, this one included, as
+    they were before any processor; `data-*` chunks only with `process_data_parts`.
     """
 
     part: Chunk
-    stream_parts: list[Chunk]
+    stream_parts: StreamParts
     message_list: MessageList
     state: dict[str, Any]
     writer: Writer

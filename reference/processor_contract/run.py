@@ -75,7 +75,6 @@ class Link:
     wants_data: bool
     constant: list[Any]  # the arguments in the order of their class, those that never change filled in
     changing: list[tuple[int, str]]  # where the others go, by name
-    parts: list[Chunk]  # what processOutputStream gets as stream_parts
     index: int  # its place in the array, all chains together
     last_act: bool = False  # the runtime's own save
     seen: list[Message] = field(default_factory=list)  # the messages it was given last
@@ -122,6 +121,8 @@ class Run:
         self.direct_writer: Writer | None = None  # sends past the processors (DAT-4)
         self.states: dict[str, dict[str, Any]] = {}
         self.outbox: deque[Chunk] = deque()  # chunks on their way to the client
+        self.passing: list[Chunk] = []  # every chunk that came to the processOutputStream chain, as it came (STR-12)
+        self.passing_without_data: list[Chunk] = []
         self.woken = threading.Condition()  # something has come to the outbox, or a tool has ended
         self.signal.on_abort(self.wake)
         self.sending = threading.RLock()  # what several threads send passes the chain one at a time

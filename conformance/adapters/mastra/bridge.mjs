@@ -5,6 +5,7 @@ import { ask, currentRun, serve, tell } from '../javascript/wire.mjs';
 import { consult as askRunner, forgetCalls, freshName, makeProcessor } from '../javascript/calls.mjs';
 import { operateOnCall, viewOf } from '../javascript/calls.mjs';
 import { drain, read } from '../javascript/streams.mjs';
+import { provided } from '../javascript/parts.mjs';
 import { causes, decode, encode, errorMakers, makeError, pick, templates } from '../javascript/values.mjs';
 import { Agent, MessageList, TripWire } from '@mastra/core/agent';
 import { RequestContext } from '@mastra/core/request-context';
@@ -90,18 +91,6 @@ function makeTool({ name, description = name, parameters, execute }) {
     return consult('tool/call', params, { args, writer, abortSignal, requestContext });
   }
   return createTool({ id: name, description, inputSchema, ...(execute !== false && { execute: run }) });
-}
-
-// A part of the model's stream, or an entry of its content, as a provider gives it.
-function provided({ type, payload, ...entry }) {
-  const { text, args, error, ...rest } = payload ?? entry;
-  return {
-    type,
-    ...rest,
-    ...(text !== undefined && { [payload ? 'delta' : 'text']: text }),
-    ...(args !== undefined && { input: JSON.stringify(args) }),
-    ...(error && { error: makeError(error) }),
-  };
 }
 
 function makeModel(id) {

@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..context import AbortSignal, RequestContext, Writer
-from ..data import Json
+from ..data import Json, StreamParts
 from ..errors import APICallError, ContractError, TripWire
 from ..message import date_text
 from ..message_list import MessageList
@@ -96,6 +96,8 @@ class Objects:
             return value
         if isinstance(value, int):
             return value if -BIG < value < BIG else {"$bigint": str(value)}
+        if isinstance(value, StreamParts):
+            return [self.encode(item) for item in value]
         if isinstance(value, (dict, list, tuple)):
             if id(value) in above:
                 return {"$circular": True}
@@ -174,7 +176,7 @@ def follow(path: str, scope: Mapping[str, Any]) -> tuple[Any, str | int]:
     for step in steps[:-1]:
         holder = member(holder, step, path)
     last = steps[-1]
-    if not isinstance(holder, list):
+    if not isinstance(holder, (list, StreamParts)):
         return holder, last
     if not last.lstrip("-").isdigit():
         raise NoSuchPath(f"there is no {last!r} in {path!r}; a list has numbers")
@@ -184,7 +186,7 @@ def follow(path: str, scope: Mapping[str, Any]) -> tuple[Any, str | int]:
 def member(holder: Any, step: str | int, path: str) -> Any:
     """One member of a live value."""
     try:
-        if isinstance(holder, list):
+        if isinstance(holder, (list, StreamParts)):
             return holder[int(step)]
         if isinstance(holder, Mapping):
             return holder[step]
