@@ -204,7 +204,7 @@ def test_an_unknown_message_id_opens_a_message() -> None:
 def test_the_id_of_a_users_message_is_refused() -> None:
     agent = inputs(process_input_step=lambda args: args.writer.custom(DATA, message_id="u"))
 
-    with pytest.raises(HookFailed, match=r"message 'u' is no assistant's.*\[DAT-6\]"):
+    with pytest.raises(HookFailed, match=r"message 'u' is no assistant's.*\[DAT-25\]"):
         agent.generate(message("u", "hi"))
 
 

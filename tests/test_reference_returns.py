@@ -287,7 +287,7 @@ def test_what_a_response_hook_returns_is_ignored(anything: Any) -> None:
     ["text", 5, [], {}, {"type": None}, {"type": "text-delta"}, {"type": "text-delta", "payload": {}}, {"payload": {}}],
 )
 def test_what_is_no_chunk_is_refused(wrong: Any) -> None:
-    with pytest.raises(HookFailed, match=r"processor 'p' failed in processOutputStream: .*\[STR-2\]"):
+    with pytest.raises(HookFailed, match=r"processor 'p' failed in processOutputStream: .*\[STR-20\]"):
         returning("process_output_stream", wrong, "hi").generate("x")
 
 

@@ -113,10 +113,12 @@ class Writer:
     def __init__(self, send: Callable[[dict[str, Any], str | None], None]) -> None:
         self._send = send
 
-    def custom(self, chunk: dict[str, Any], *, message_id: str | None = None) -> None:
-        """Sends a chunk `{"type": "data-...", "data": ..., "transient"?: True}` at once.
+    def custom(self, chunk: dict[str, Any], *, message_id: str | None = None, transient: Any = None) -> None:
+        """Sends a chunk `{"type": "data-...", "data": ..., "transient"?: True}` at once (DAT-11), and comes back when
+        it has passed the processors that want data (DAT-18).
 
-        It becomes a part of the response (of the message `message_id`, where given) unless it is transient. Raises
-        `WrongReturn` for another type (DAT-2), and what a processor that handles the chunk raises.
+        It becomes a part of the response (of the message `message_id`, where given) unless it is transient itself; the
+        option `transient` does not count (DAT-15). Raises `WrongReturn` for another type (DAT-2) and for the id of a
+        message that is no assistant's (DAT-25), and what a processor that handles the chunk raises (DAT-7).
         """
         self._send(chunk, message_id)

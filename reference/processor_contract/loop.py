@@ -219,7 +219,7 @@ def nothing(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
 SILENT = {
     "finish": finished,
     "error": failed_part,
-    # What is the runtime's to say cannot come from a provider, or out of a cache (STR-4).
+    # What is the runtime's to say cannot come from a provider, or out of a cache (STR-21).
     **dict.fromkeys(("response-metadata", "stream-start", *CONTROL_CHUNKS - {"finish", "error"}), nothing),
 }
 

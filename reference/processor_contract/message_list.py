@@ -256,7 +256,7 @@ class MessageList(SystemMessages):
         if place is not None:
             known = self._messages[place]
             if known["role"] != "assistant":
-                raise WrongReturn(f"message {message_id!r} is no assistant's; name one, or a new id", "DAT-6")
+                raise WrongReturn(f"message {message_id!r} is no assistant's; name one, or a new id", "DAT-25")
             return known
         message: Message = {"id": message_id, "role": "assistant", "content": {"format": 2, "parts": [], "content": ""}}
         self._complete(message, lambda one: "response")

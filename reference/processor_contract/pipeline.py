@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from .context import Writer
-from .data import Chunk, StreamParts, clone, fault_of
+from .data import Chunk, StreamParts, clone, fault_of, jsonable
 from .errors import AttemptRejected, Cancelled, HookFailed, InvalidMessage, RunEnded, RunFailed, TripWire, WrongReturn
 from .hooks import HOOKS, Hook
 from .processor import HookArgs, Processor
@@ -57,7 +57,7 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
         "_tell": run.silence,
         "message_list": run.message_list,  # STA-14: the run's own
         "state": run.state_of(processor.id),  # STA-4, STA-5, STA-15: the same object in every hook
-        "stream_parts": StreamParts(run.passing if wants_data else run.passing_without_data),  # STR-14, DAT-28
+        "stream_parts": StreamParts(run.passing if wants_data else run.passing_without_data),  # STR-14
         "abort_signal": run.caller_signal,
     }
     changing = [(place, name) for place, name in enumerate(hook.fields) if name not in constants]
@@ -209,7 +209,7 @@ def through_stream(run: Run, chunk: Chunk, writer: Writer | None = None) -> Chun
     passed: Chunk | None = call(run, "process_output_stream", slate)["part"]
     fault = None if passed is None else fault_of(passed)
     if fault is not None and run.called is not None:  # edited in place into something that is no chunk
-        error = WrongReturn(f"made a chunk that {fault}", "STR-2")
+        error = WrongReturn(f"made a chunk that {fault}", "STR-20")
         raise run.end_with(HookFailed(run.called.processor.id, run.called.hook.wire, error))
     return passed
 
@@ -238,7 +238,8 @@ def passed(run: Run, chunk: Chunk, *, plainly: bool = False) -> Chunks:
 def deliver(run: Run, chunk: Chunk, message_id: str | None = None) -> None:
     """A chunk that has passed the chain goes to the list and to the client, as it is now (PER-14, PER-16, PER-33)."""
     if chunk["type"].startswith("data-"):
-        if not chunk.get("transient"):
+        chunk = jsonable(chunk)  # DAT-27: also what a processor made of it
+        if not chunk.get("transient"):  # DAT-15, DAT-21
             run.attempt.data_parts.append(run.response.add_data(clone(chunk), message_id))
     else:
         run.response.take(chunk)
@@ -255,13 +256,13 @@ def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: 
     if silenced(run):
         return
     if past_processors:  # DAT-4; without the lock: a processor may wait for a thread of its own that sends this
-        deliver(run, clone(chunk), message_id)
+        deliver(run, chunk, message_id)
         return run.wake()
     with run.sending:
         if silenced(run):
             return
         try:
-            passed = through_stream(run, clone(chunk), writer=run.direct_writer)
+            passed = through_stream(run, jsonable(chunk), writer=run.direct_writer)  # DAT-13, DAT-27
         except RunEnded as ending:
             raise run.end_with(ending) from None  # DAT-7: stands even if the sender catches it
         if passed is not None:

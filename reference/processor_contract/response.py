@@ -106,7 +106,7 @@ class Response:
 
     def take(self, chunk: Chunk) -> None:
         """Adds what a chunk of the model says, as a part of its own (PER-34); chunk types that leave no part are passed
-        over (STR-5).
+        over (STR-5, STR-10, STR-17, STR-22).
         """
         kind = chunk["type"]
         if kind == "text-delta" or kind == "reasoning-delta":

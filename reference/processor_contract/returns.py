@@ -90,7 +90,7 @@ def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> boo
 
 
 def chunk(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
-    """The same chunk, another one, or None, which drops it and ends its chain (STR-2, STR-3)."""
+    """The same chunk, another one, or None, which drops it and ends its chain (STR-2, STR-3, STR-9)."""
     part, before = slate["part"], slate.get("kind", slate["part"]["type"])  # before the hook could edit it
     slate["part"] = returned
     if returned is None:
@@ -98,10 +98,10 @@ def chunk(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
     if returned is part and part.get("type") == before:
         return False
     if not isinstance(returned, dict):
-        raise WrongReturn(f"returned {_named(returned)}; return a chunk with a type, or None to drop this one", "STR-2")
+        raise WrongReturn(f"returned {_named(returned)}; return a chunk with a type, or None to drop this one", "STR-20")
     fault = fault_of(returned)
     if fault is not None:
-        raise WrongReturn(f"returned a chunk that {fault}", "STR-2")
+        raise WrongReturn(f"returned a chunk that {fault}", "STR-20")
     if returned["type"] in CONTROL_CHUNKS and returned["type"] != before:
         raise WrongReturn(
             f"returned a chunk of type {returned['type']!r} for one of type {before!r}; return this one, "

@@ -15,7 +15,7 @@ from ..data import Json
 from ..hooks import HOOKS
 from ..stream import RunResult, Stream
 from .session import SETTINGS, Session, named, warnings_told
-from .values import Objects, follow, read
+from .values import Objects, follow, read, snake
 from .wire import Peer, Unserved
 
 CAPABILITIES = [
@@ -332,7 +332,9 @@ METHODS: dict[str, dict[str, Callable[..., Any]]] = {
         "clear.response.db": lambda target: target.clear("response"),
     },
     "writer": {
-        "custom": lambda target, chunk, options=None: target.custom(chunk, message_id=(options or {}).get("messageId"))
+        "custom": lambda target, chunk, options=None: target.custom(
+            chunk, **{snake(name): value for name, value in (options or {}).items()}
+        )
     },
     "requestContext": {
         "get": lambda target, key: target.get(key),
