@@ -56,6 +56,7 @@ def test_seed_0_leaves_everything() -> None:
         {"toolInvocation": {"state": "result"}},
         {"createdAt": "today", "url": "https://example.org/a"},
         {"payload": {"stepResult": {"reason": "stop"}}},
+        {"op": "set", "at": "part/type", "value": "finish"},
         {"error": {"name": "TypeError", "message": ""}},
         "2026-01-02T03:04:05.000Z",
     ],
@@ -66,6 +67,7 @@ def test_names_of_the_contract_stay(value: Json) -> None:
 
 def test_texts_ids_and_tool_names_change() -> None:
     there = Renaming(3).to_wire
+    assert there({"at": "part/payload/text", "value": "finish"})["value"] != "finish"
     for value in ("hello", {"id": "pii"}, {"name": "lookup", "description": "d"}, {"reason": "too long"}):
         assert there(value) != value
     assert list(there({"tools": {"lookup": {}}})["tools"]) == [there("lookup")]

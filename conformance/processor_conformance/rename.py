@@ -121,8 +121,13 @@ def _tools(record: dict[str, Json], table: dict[int, int], made: re.Pattern[str]
 
 
 def _kept(value: dict[str, Json]) -> tuple[str, ...]:
-    """An error's name is the implementation's; a tool's or a processor's is ours."""
-    return ("name",) if "message" in value else ()
+    """An error's name is the implementation's (a tool's or a processor's is ours); so is what an operation makes of a
+    member that holds a name.
+    """
+    if "message" in value:
+        return ("name",)
+    named = isinstance(value.get("value"), str) and str(value.get("at")).rpartition("/")[2] in NAMED
+    return ("value",) if named else ()
 
 
 def _is_name(value: Json) -> bool:

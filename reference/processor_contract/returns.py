@@ -98,7 +98,7 @@ def chunk(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
     if returned is part and part.get("type") == before:
         return False
     if not isinstance(returned, dict):
-        raise WrongReturn(f"returned {_named(returned)}; return a chunk with a type, or None to drop this one", "STR-20")
+        raise WrongReturn(f"returned {_named(returned)}; return a chunk, or None to drop this one", "STR-20")
     fault = fault_of(returned)
     if fault is not None:
         raise WrongReturn(f"returned a chunk that {fault}", "STR-20")

@@ -49,7 +49,9 @@ function step({ text, toolCalls = [], toolResults = [], finishReason, usage }) {
   return { ...said, toolCalls: toolCalls.map(call), toolResults: toolResults.map(call) };
 }
 
-function chunk({ payload, ...rest }) {
+function chunk(value) {
+  if (typeof value?.type !== 'string') return { type: 'no chunk', value: encode(value) };
+  const { payload, ...rest } = value;
   if (!payload?.stepResult) return encode({ ...rest, payload });
   const { finishReason = payload.stepResult.reason, usage = payload.output?.usage } = payload;
   return encode({ ...rest, payload: { finishReason, usage } });
