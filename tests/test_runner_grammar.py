@@ -38,6 +38,7 @@ def processing(*clauses: Json, **members: Json) -> Json:
         ("tripwire",),
         ("abort",),
         ("start", "error"),
+        ("start", "step-start", "error", "error"),
     ],
 )
 def test_what_keeps_the_grammar(types: tuple[str, ...]) -> None:
@@ -57,6 +58,7 @@ def test_what_keeps_the_grammar(types: tuple[str, ...]) -> None:
         (("start", "step-start", "finish"), "ORD-18"),
         (("step-start",), "STR-7"),
         (("start", *STEP, "start"), "STR-7"),
+        (("start", "finish"), "STR-7"),
         (("start", "step-start", "text-delta"), "STR-7"),
         (("start", "step-start", "text-start", "text-start"), "STR-7"),
         (("start", "step-start", "text-start", "step-finish"), "STR-7"),

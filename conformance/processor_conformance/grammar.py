@@ -18,7 +18,7 @@ from .words import TERMINAL, Json
 Fault = tuple[str, Json, Json, str]  # the rule, the chunk before, the chunk, what is wrong with it
 Wrong = tuple[str, str]  # the rule, what is wrong
 Types = frozenset[str]
-AFTER_ERROR = ("step-finish", *TERMINAL)
+AFTER_ERROR = ("step-finish", "error", *TERMINAL)  # a hook may fail on a failure
 FRAME = ("step-start", "step-finish")
 OUTSIDE = ("opened", "start", *TERMINAL, "error")  # what stands outside of every step
 BLOCKS = {  # what comes in pieces: its first, its next and its last piece, and what tells one from another
@@ -97,11 +97,15 @@ class Frame:
     def __init__(self) -> None:
         self._inside = False
         self._first = True
+        self._steps = 0
 
     def take(self, name: str, chunk: Json) -> Wrong | None:
         inside, first = self._inside, self._first
         self._inside = {"step-start": True, "step-finish": False}.get(name, inside)
         self._first = first and name == "opened"
+        self._steps += name == "step-finish"
+        if name == "finish" and not self._steps:
+            return "STR-7", "the stream finishes without a step"
         if first and name not in ("opened", "start", "tripwire", "abort"):
             return "STR-7", f"the stream begins with {name!r}, not with 'start'"
         if name == "start" and not first:
