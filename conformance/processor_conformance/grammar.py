@@ -104,7 +104,7 @@ class Frame:
         self._inside = {"step-start": True, "step-finish": False}.get(name, inside)
         self._first = first and name == "opened"
         self._steps += name == "step-finish"
-        if name == "finish" and not self._steps:
+        if name == "finish" and not (self._steps or inside):
             return "STR-7", "the stream finishes without a step"
         if first and name not in ("opened", "start", "tripwire", "abort"):
             return "STR-7", f"the stream begins with {name!r}, not with 'start'"
