@@ -7,7 +7,7 @@ import itertools
 from processor_conformance.scenario import Item, Scenario
 from processor_conformance.spec import Rule
 from processor_conformance.trace import Event, Trace
-from processor_conformance.words import Json
+from processor_conformance.words import LANES, Json
 
 NAMED_BY = ("hook", "callback", "type")
 
@@ -31,7 +31,7 @@ def trace(*runs: dict[str, Json], mode: str = "stream", **more: Json) -> Trace:
     found = Trace("any", mode, **more)
     count = itertools.count()
     for number, lanes in enumerate(runs):
-        for lane in ("work", "client", "provider"):
+        for lane in LANES:
             for data in lanes.get(lane, ()):
                 late = data.pop("late", False)
                 found.events.append(Event(next(count), str(number), lane, _name(data), data, late))
@@ -63,6 +63,8 @@ def chunk(kind: str, **payload: Json) -> Json:
 
 
 def _name(data: Json) -> str:
+    if "kind" in data:
+        return str(data["kind"])
     if "model" in data or "tool" in data:
         return "tool" if "tool" in data else "model"
     return next((data[key] for key in NAMED_BY if key in data), f"store/{data.get('store')}")

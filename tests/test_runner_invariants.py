@@ -28,6 +28,31 @@ def broken(of: Scenario, *runs: Json, **more: Json) -> list[str]:
     return [found.rule for found in violations(of, trace(*runs, **more))]
 
 
+ABORT = {"return": {"$abort": {"reason": "bad word"}}}
+TOLD: Json = {
+    "given": {
+        "processors": {"a": {"name": "Word filter", "processOutputStep": [ABORT]}},
+        "tools": {"look": {"execute": [{"return": {"found": "an address"}}]}},
+        "model": [{"text": ["hello there"]}],
+    }
+}
+
+
+@pytest.mark.parametrize(
+    ("span", "rules"),
+    [
+        ({"kind": "processor", "name": "Word filter"}, []),
+        ({"kind": "custom", "name": "x", "reason": "bad word"}, []),
+        ({"kind": "run", "name": "x", "text": ["and hello there"]}, ["CTX-14"]),
+        ({"kind": "tool", "name": "x", "result": {"found": "an address"}}, ["CTX-14"]),
+        ({"kind": "processor", "name": "x", "reason": "bad word"}, ["CTX-14"]),
+        ({"kind": "step", "name": "hello"}, []),
+    ],
+)
+def test_a_span_holds_nothing_of_the_conversation(span: Json, rules: list[str]) -> None:
+    assert broken(scenario([{}], **TOLD), {"spans": [span]}) == rules
+
+
 STREAM = "processOutputStream"
 
 

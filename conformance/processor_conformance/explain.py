@@ -20,6 +20,7 @@ ABOUT = {
     "work": "what is called (hooks, tools, callbacks, the store)",
     "client": "what the client gets (in mode stream)",
     "provider": "what the model is asked",
+    "spans": "its trace, in the order in which spans began",
 }
 WORDS = {
     "document": "the documents",
@@ -111,6 +112,7 @@ def _call(name: str, call: dict[str, Json]) -> list[str]:
 
 def _looked_at(lens: dict[str, Json]) -> list[str]:
     names = [*lens.get("work", ()), *(f"chunk {name}" for name in lens.get("chunks", ()))]
+    names += [f"span {kind}" for kind in lens.get("spans", ())]
     text = ", ".join(names) if names else "everything"
     only = f"; of these only where {prose.pattern(lens['when'])}" if "when" in lens else ""
     return _paragraph("Looked at: ", text + only)

@@ -103,6 +103,29 @@ def _unique_ids(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
                 yield "MSG-5", run, lane, NOTHING, messages, f"{count} messages have the id {name!r}"
 
 
+def _quiet(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
+    """No span of the runtime's own holds a text of the conversation. Texts of one word are not looked for: a name may
+    be the same.
+    """
+    given = scenario.raw["given"]
+    members = [member for each in given.get("processors", {}).values() for member in each.values()]
+    scripts = [member for member in members if isinstance(member, list)]
+    places = [scenario.calls, *(given.get(name) for name in ("model", "tools", "instructions", "memory"))]
+    said = {text for text in _texts([*places, *scripts]) if " " in text}
+    for span in (event for event in trace.events if event.lane == "spans" and event.name != "custom"):
+        found = [text for held in _texts(span.data) for text in said if text in held]
+        if found:
+            yield "CTX-14", span.run, "spans", NOTHING, span.data, f"the span holds {max(found, key=len)!r}"
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text inside a value."""
+    if isinstance(value, str):
+        yield value
+    for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _texts(inner)
+
+
 def _in_time(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
     """Nothing of a run comes after its outcome, but that a provider hears that it may stop."""
     for event in trace.events:
@@ -131,4 +154,5 @@ INVARIANTS: tuple[Callable[[Scenario, Trace], Iterator[Finding]], ...] = (
     _grammar,
     _in_time,
     _unique_ids,
+    _quiet,
 )

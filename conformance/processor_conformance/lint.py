@@ -83,7 +83,7 @@ def _lens(scenario: Scenario) -> Iterator[str]:
     """Each lane that is compared has a lens, and nothing is expected outside it."""
     lens = scenario.lens
     yield from (f"lens: there is no work event {name!r}" for name in lens.get("work", ()) if name not in WORK)
-    for key, lane in (("work", "work"), ("chunks", "client")):
+    for key, lane in (("work", "work"), ("chunks", "client"), ("spans", "spans")):
         expected = [event for run in scenario.expect for event in _events(run.get(lane, []))]
         if any(lane in run for run in scenario.expect) and key not in lens:
             yield f"it expects something of the {lane} lane, but its lens has no {key!r}"
@@ -113,6 +113,8 @@ def _selected_by(event: dict[str, Json]) -> str | None:
         return f"store/{event['store']}"
     if "warning" in event:
         return "warning"
+    if "kind" in event:
+        return str(event["kind"])
     name = event.get("hook", event.get("callback", event.get("type")))
     return name if isinstance(name, str) else None
 

@@ -2,8 +2,8 @@
 
 Flows in: a scenario and the trace of one play. Flows out: a `Comparison`, with the first `Divergence` (None when
 everything fits) and the events that were expected and came. Lanes are compared one by one through the scenario's lens:
-work, client and provider of the first run, its outcome, the next run, then the store, and last what stands in relation
-across lanes.
+work, client, provider and spans of the first run, its outcome, the next run, then the store, and last what stands in
+relation across lanes.
 """
 
 from __future__ import annotations
@@ -171,15 +171,15 @@ class _Comparing:
 
 
 def select(lens: dict[str, Json], events: list[Event]) -> list[Event]:
-    """The events of one lane that the lens shows: by name, and in the work lane by `when` too."""
+    """The events of one lane that the lens shows: by name, calls and spans by `when` too."""
     return [event for event in events if _shows(lens, event)]
 
 
 def _shows(lens: dict[str, Json], event: Event) -> bool:
-    names = lens.get({"work": "work", "client": "chunks", "provider": "provider"}[event.lane], DEFAULTS.get(event.lane))
+    names = lens.get("chunks" if event.lane == "client" else event.lane, DEFAULTS.get(event.lane))
     if names is not None and event.name not in names:
         return False
-    wanted = lens.get("when", {}) if event.lane == "work" else {}
+    wanted = lens.get("when", {}) if event.lane in ("work", "spans") else {}
     return fits({key: part for key, part in wanted.items() if key in event.data}, event.data)
 
 

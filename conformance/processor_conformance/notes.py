@@ -34,6 +34,10 @@ class Notes:
         """Notes that the client was handed its stream."""
         self._note(run, "client", "opened", {"opened": True}, False)
 
+    def span(self, run: str, span: dict[str, Json]) -> None:
+        """Notes a span of the run's trace."""
+        self._note(run, "spans", span["kind"], self._renaming.from_wire(span), False)
+
     def outcome(self, run: str, outcome: dict[str, Json]) -> None:
         self.trace.outcomes[run] = self._renaming.from_wire(outcome)
 

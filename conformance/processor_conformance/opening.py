@@ -22,7 +22,7 @@ def agent(given: dict[str, Json], renaming: Renaming) -> dict[str, Json]:
     }
     if "otherTools" in given:
         made["otherTools"] = [_tool(name, tool) for name, tool in given["otherTools"].items()]
-    for name in ("instructions", "maxProcessorRetries", "maxRetries", "maxSteps", *SETTINGS):
+    for name in ("instructions", "maxProcessorRetries", "maxRetries", "maxSteps", "tracing", *SETTINGS):
         if name in given:
             made[name] = given[name]
     if "memory" in given:

@@ -2,7 +2,7 @@
 
 Flows in: an adapter and an item. Flows out: the `Trace` of everything that was seen, in the scenario's own words. Opens
 a session, makes the calls, lets `answers` play the other side, waits until all is quiet,
-reads the store, closes the session.
+reads the traces and the store, closes the session.
 """
 
 from __future__ import annotations
@@ -74,6 +74,8 @@ class _Play:
         for group in _together(zip(self._runs, self._item.scenario.calls, strict=True)):
             self._start(group)
             self._settle()
+            if self._given.get("tracing"):
+                self._read_spans(run for run, _ in group)
         for place in self._item.scenario.stored:
             self._read_store(place["thread"], place["resource"])
         self.answers.close()
@@ -155,6 +157,11 @@ class _Play:
             self._ask("tick", {})
             quiet = quiet + 1 if self.answers.arrivals == before else 0
         self.answers.wait_until_all_served()
+
+    def _read_spans(self, runs: Iterable[Run]) -> None:
+        for run in runs:
+            for span in self._ask("run/spans", {"run": run.wire})["spans"]:
+                self.answers.notes.span(run.name, span)
 
     def _read_store(self, thread: str, resource: str) -> None:
         place = self._renaming.to_wire({"thread": thread, "resource": resource})

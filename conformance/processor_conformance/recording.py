@@ -191,6 +191,8 @@ def _run(trace: Trace, name: str) -> Json:
     lanes: dict[str, Json] = {}
     for lane in LANES:
         events = trace.lane(name, lane)
+        if not events and lane == "spans":
+            continue  # most scenarios are not traced
         lanes[lane] = [
             {
                 **event.data,
@@ -216,7 +218,7 @@ def step_numbers(trace: Trace, run: str) -> dict[int, int]:
 
     A model call that repeats a rejected attempt begins no step; the retryCount of the hooks that follow it says so.
     """
-    events = [event for event in trace.events if event.run == run and event.lane != "client"]
+    events = [event for event in trace.events if event.run == run and event.lane in ("work", "provider")]
     calls = list(itertools.accumulate(event.name == "model" for event in events))
     attempts: dict[int, int] = {}
     for event, call in zip(events, calls, strict=True):
@@ -233,7 +235,8 @@ def step_numbers(trace: Trace, run: str) -> dict[int, int]:
         elif event.name in ("processOutputStream", "tool", "model"):
             ahead = opens and max(openings.values()) > begun
             steps[event.at] = begun if ahead else max(begun - 1, 0)
-    return steps | _chunk_steps(trace.lane(run, "client"))
+    spans = {span.at: span.data["stepNumber"] for span in trace.lane(run, "spans") if span.name == "step"}
+    return steps | spans | _chunk_steps(trace.lane(run, "client"))
 
 
 def _of_attempt(event: Event) -> bool:
@@ -265,7 +268,7 @@ def replay(line: Json) -> tuple[Trace, dict[int, int]]:
     trace = Trace(name, mode.rstrip("]"), stuck_gates=line.get("stuck", []))
     for run, lanes in line["runs"].items():
         for lane in LANES:
-            for kept in unpacked(lanes[lane]):
+            for kept in unpacked(lanes.get(lane, [])):
                 if "@step" in kept:
                     steps[len(trace.events)] = kept["@step"]
                 data = {key: value for key, value in kept.items() if key not in MARKS}
@@ -283,6 +286,8 @@ def _name(data: dict[str, Json], lane: str) -> str:
         return "model/aborted" if "aborted" in data else "model"
     if lane == "client":
         return "opened" if "opened" in data else str(data.get("type"))
+    if lane == "spans":
+        return str(data["kind"])
     if "store" in data:
         return f"store/{data['store']}"
     if "warning" in data:

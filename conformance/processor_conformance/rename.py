@@ -24,8 +24,8 @@ NAMED = {
     "type", "role", "hook", "hooks", "op", "at", "on", "method", "mode", "modelId", "models", "finishReason", "from",
     "source", "sourceType", "format", "$ref", "toolChoice", "callback", "callbacks", "state", "rule", "createdAt",
     "updatedAt", "mediaType", "mimeType", "url", "required", "pattern", "inputProcessors", "outputProcessors",
-    "errorProcessors", "signal", "methods", "asynchronous", "$model", "$callback", "$function", "$date", "$bigint",
-    "$object", "$token",
+    "errorProcessors", "signal", "kind", "outcome", "methods", "asynchronous", "$model", "$callback", "$function",
+    "$date", "$bigint", "$object", "$token",
 }  # fmt: skip
 # Members that are left alone with everything in them.
 WHOLE = {"model", "tokens", "token", "key", "processor", "run", "session", "handle", "call"}

@@ -206,8 +206,9 @@ def _overlap(raw: Json) -> bool:
     return any(one is not None and one == two for one, two in pairwise(names))
 
 
-def _writes_data(raw: Json) -> bool:
-    return any(inner.get("on") == "writer" for inner in objects(raw["given"]))
+def _uses(raw: Json, argument: str) -> bool:
+    """Whether an operation calls a method of this argument."""
+    return any(inner.get("on") == argument for inner in objects(raw["given"]))
 
 
 def _watches_store(raw: Json) -> bool:
@@ -231,9 +232,10 @@ IMPLIED: dict[str, Callable[[Json], bool]] = {
     "on-violation": lambda raw: _has([raw["given"].get("processors")], "onViolation"),
     "function-arrays": lambda raw: any("$callback" in array for array in _arrays(raw)),
     "parallel-tools": lambda raw: _has(_tools(raw), "wait"),
-    "data-chunks": _writes_data,
+    "data-chunks": lambda raw: _uses(raw, "writer"),
     "context-messages": lambda raw: _has(_options(raw), "context"),
     "scripted-store": _watches_store,
+    "tracing": lambda raw: "tracing" in raw["given"] or _uses(raw, "tracingContext"),
     "model-retries": lambda raw: "maxRetries" in raw["given"],
     "settings": lambda raw: any(name in place for place in _settled(raw) for name in SETTINGS),
     "call-model": lambda raw: any("model" in options for options in _options(raw)),

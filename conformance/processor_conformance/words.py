@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Json = Any  # a JSON value: whoever takes one says in words what it holds
-Lane = Literal["work", "client", "provider"]
-LANES: tuple[Lane, ...] = ("work", "client", "provider")
+Lane = Literal["work", "client", "provider", "spans"]
+LANES: tuple[Lane, ...] = ("work", "client", "provider", "spans")
 MODES = ("generate", "stream")
 REVISIONS = ("nine-hook", "six-hook")
 REVISION, SIX = REVISIONS
@@ -52,6 +52,8 @@ STORE = ("store/read", "store/write")
 SETTINGS = ("toolChoice", "activeTools", "providerOptions", "modelSettings", "structuredOutput")
 WORK = (*HOOKS, "tool", *CALLBACKS, *STORE, "warning")  # the names of events in the work lane
 PROVIDER = ("model", "model/aborted")
+SPANS = ("run", "step", "model", "tool", "processor", "custom")  # the kinds of spans in a trace
+OUTCOMES = ("ok", "retry", "aborted", "error", "cancelled")  # and how they end
 TERMINAL = ("finish", "tripwire", "abort")  # the chunks of which a stream has one, its last
 UNDEFINED: Json = {"$undefined": True}
 RULE = re.compile(r"[A-Z]{3,4}-\d+")

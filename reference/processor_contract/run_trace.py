@@ -96,7 +96,7 @@ class RunTrace(NoTrace):
         """The span of a hook's call, which says whose it is (CTX-10, CTX-11)."""
         processor = link.processor
         name, description = (getattr(processor, key, None) for key in ("name", "description"))
-        about = {"processor": processor.id, "processorIndex": link.index, "hook": link.hook.wire}
+        about = {"processorId": processor.id, "processorIndex": link.index, "hook": link.hook.wire}
         if description is not None:
             about["description"] = description
         return self._here.child(name or processor.id, kind="processor", **about)

@@ -72,6 +72,11 @@ class Span:
             self.id = tree.tracer.new_id()
             self._begun = tree.tracer.clock.now()
 
+    @property
+    def trace(self) -> str:
+        """The id of the trace that it is in; empty where nobody traces."""
+        return "" if self._tree is None else self._tree.id
+
     def child(self, name: str, *, kind: str = "custom", **attributes: Any) -> Span:
         """A span within this one."""
         if self._tree is None:
@@ -109,7 +114,7 @@ class Span:
         assert self._tree is not None  # only such a span ends
         parent = {} if self._parent is None else {"parent": self._parent.id}
         return {
-            "trace": self._tree.id,
+            "trace": self.trace,
             "id": self.id,
             **parent,
             "kind": self.kind,

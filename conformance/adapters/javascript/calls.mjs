@@ -8,7 +8,7 @@ const data = ['messages', 'systemMessages', 'state', 'stepNumber', 'steps', 'mod
   'activeTools', 'providerOptions', 'modelSettings', 'structuredOutput', 'prompt', 'chunks', 'warnings', 'request',
   'rawResponse', 'fromCache', 'part', 'streamParts', 'finishReason', 'providerMetadata', 'toolCalls', 'text', 'usage',
   'toolName', 'toolCallId', 'args', 'result', 'providerExecuted', 'error', 'retryCount', 'violation'];
-const withBehaviour = ['messageList', 'writer', 'abort', 'abortSignal', 'requestContext'];
+const withBehaviour = ['messageList', 'writer', 'abort', 'abortSignal', 'requestContext', 'tracingContext'];
 const tokened = ['state', 'messageList', 'requestContext', 'abortSignal', 'writer', 'error'];
 const calls = new Map();
 let made = 0;

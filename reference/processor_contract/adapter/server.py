@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import __version__
-from ..context import AbortSignal, RequestContext
+from ..context import UNSET, AbortSignal, RequestContext
 from ..data import Json
 from ..hooks import HOOKS
 from ..stream import RunResult, Stream
+from ..tracing import TracingContext
 from .session import SETTINGS, Session, named, warnings_told
 from .values import Objects, follow, read, snake
 from .wire import Peer, Unserved
@@ -38,6 +39,7 @@ CAPABILITIES = [
     "error-processors",
     "context-messages",
     "model-retries",
+    "tracing",
     "settings",
     "call-model",
     "call-tools",
@@ -88,6 +90,7 @@ class Server:
             "run/result": self.result,
             "run/close": self.close,
             "run/cancel": self.cancel,
+            "run/spans": self.spans,
             "object/do": self.do,
             "storage/read": self.stored,
             "tick": self.tick,
@@ -216,11 +219,19 @@ class Server:
         return {}
 
     def cancel(self, params: Json) -> Json:
+        self._started(params).signal.abort(params.get("reason"))
+        return {}
+
+    def spans(self, params: Json) -> Json:
+        run = self._started(params)
+        tracer = run.session.tracer
+        return {"spans": [] if tracer is None else self._objects.encode(tracer.spans_of(params["run"]))}
+
+    def _started(self, params: Json) -> OpenRun:
         run = self._runs.get(params["run"])
         if run is None:
             raise Unserved(f"run {params['run']!r} was not started; start it with run/start")
-        run.signal.abort(params.get("reason"))
-        return {}
+        return run
 
     def _session(self, params: Json) -> Session:
         if params.get("session") not in self._sessions:
@@ -296,6 +307,11 @@ def _call(objects: Objects, operation: Json, scope: Mapping[str, Any]) -> Any:
     return method(target, *objects.decode(operation.get("args", []), scope))
 
 
+def _span(target: TracingContext, name: str) -> None:
+    with target.span(name):
+        pass
+
+
 class NoSuchMethod(Exception):
     """A method that this implementation lacks."""
 
@@ -337,8 +353,9 @@ METHODS: dict[str, dict[str, Callable[..., Any]]] = {
         )
     },
     "requestContext": {
-        "get": lambda target, key: target.get(key),
+        "get": lambda target, key: target.get(key, UNSET),
         "set": lambda target, key, value: target.set(key, value),
     },
     "abortSignal": {"aborted": lambda target: target.aborted},
+    "tracingContext": {"span": _span},
 }

@@ -25,6 +25,7 @@ from ..models import ModelRequest
 from ..processor import Processor
 from ..storage import InMemoryStorage
 from ..tools import Tool, ToolContext
+from ..tracing import Span, Tracer
 from .values import Objects, camel, snake
 from .wire import Peer
 
@@ -92,6 +93,7 @@ class Session:
         others = [self._tool(each) for each in spec.get("otherTools", ())]
         self.tools = {tool.name: tool for tool in (*self._agents_tools, *others)}
         self._spec = spec
+        self.tracer = WatchedTracer() if spec.get("tracing") else None
         self._agent: Agent | None = None
 
     def agent(self) -> Agent:
@@ -111,6 +113,7 @@ class Session:
                 max_processor_retries=spec.get("maxProcessorRetries"),
                 memory=Memory(self.store, **options) if memory is not None else None,
                 clock=NoPauses(),
+                tracer=self.tracer,
                 **{own: spec[wire] for wire, own in AGENT_OPTIONS.items() if wire in spec},
             )
         return self._agent
@@ -218,6 +221,7 @@ class Session:
                 "writer": context.writer,
                 "abortSignal": context.abort_signal,
                 "requestContext": context.request_context,
+                "tracingContext": context.tracing_context,
             }
             handle, tokens = self.open_scope(scope)
             call = {"tool": spec["name"], "toolCallId": context.tool_call_id, "args": self.objects.encode(args)}
@@ -243,6 +247,30 @@ class NoPauses(Clock):
 
     def sleep(self, seconds: float, signal: AbortSignal | None = None) -> None:
         return None
+
+
+class WatchedTracer(Tracer):
+    """Keeps the spans of each run, in the order in which they began: their ids are numbers."""
+
+    def __init__(self) -> None:
+        numbers = itertools.count(1)
+        self._spans: list[dict[str, Any]] = []
+        self._traces: dict[str, str] = {}
+        super().__init__(self._spans.append, ids=lambda: f"s{next(numbers)}")
+
+    def begin(self, kind: str, name: str, **attributes: Any) -> Span:
+        root = super().begin(kind, name, **attributes)
+        self._traces[CURRENT_RUN.get()] = root.trace
+        return root
+
+    def spans_of(self, run: str) -> list[Json]:
+        """What was told of the run, as the wire has it."""
+        found = [span for span in list(self._spans) if span["trace"] == self._traces.get(run)]
+        return [_flat(**span) for span in sorted(found, key=lambda span: int(span["id"][1:]))]
+
+
+def _flat(trace: str, begun: float, ended: float, attributes: dict[str, Json], **span: Json) -> Json:
+    return {**attributes, **span, "traceId": trace}
 
 
 class WireModel:

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Mapping
 from typing import Any
 
-from ..context import AbortSignal, RequestContext, Writer
+from ..context import UNSET, AbortSignal, RequestContext, Writer
 from ..data import Json, StreamParts
 from ..errors import APICallError, ContractError, TripWire
 from ..message import date_text
@@ -94,6 +94,8 @@ class Objects:
         """A value as the wire carries it; `above` are the ids of what it stands in."""
         if value is None or isinstance(value, (str, bool, float)):
             return value
+        if value is UNSET:
+            return {"$undefined": True}
         if isinstance(value, int):
             return value if -BIG < value < BIG else {"$bigint": str(value)}
         if isinstance(value, StreamParts):
