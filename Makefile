@@ -43,8 +43,8 @@ tests: dev $(if $(shell command -v npm),mastra)
 spec: suite ## the matrix of rules, scenarios and mutants; fails on a hole
 	@$(SUITE) coverage
 
-demo: suite ## a run with a word counter, a filter and a guardrail, as a timeline
-	@$(PY) examples/demo.py
+demo: suite ## three processors and a tool, as a timeline (MODEL=openai/NAME BASE_URL=http://...: a real model)
+	@$(PY) examples/demo.py $(if $(MODEL),--model '$(MODEL)') $(if $(BASE_URL),--base-url '$(BASE_URL)')
 
 mutants: dev ## break the reference in every known way and see each noticed
 	@PYTHONPATH=tests $(PY) -m mutants $(ARGS)

@@ -1,14 +1,24 @@
-"""`make demo`: one agent, three processors, three requests, and a timeline of what ran when."""
+"""`make demo`: one agent, three processors, three requests, and a timeline of what ran when.
+
+The answers are a script's; with `--model openai/NAME` and `--base-url` they are a real model's.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from processor_contract import (
     Agent,
+    APICallError,
+    Chunk,
     InMemoryStorage,
+    InvalidAgent,
     Memory,
+    Model,
     ModelRequest,
     Processor,
     RunResult,
@@ -18,9 +28,11 @@ from processor_contract import (
 )
 from processor_contract.data import text_of
 from processor_contract.hooks import HOOKS
+from processor_contract.models import ModelRegistry
+from processor_contract.models.openai_compatible import OpenAICompatible
 from processors import ContentFilter, QualityGuardrail, WordCounter
 
-ANSWERS = [
+ANSWERS: list[Any] = [
     {"tool_calls": [{"name": "weather", "args": {"city": "Oslo"}}]},
     {"text": ["No idea."]},
     {"text": ["It is a damn ", "cold but sunny ", "day in Oslo."]},
@@ -81,11 +93,20 @@ class Timeline:
 
         return called
 
-    def model(self, request: ModelRequest, number: int) -> Any:
-        """A model call: what it is told besides the conversation, and the answer from the script."""
+
+class Watched:
+    """A model; each call of it is on the timeline, with what it is told besides the conversation."""
+
+    def __init__(self, model: Model, timeline: Timeline) -> None:
+        self.id = model.id
+        self._model = model
+        self._timeline = timeline
+
+    def stream(self, request: ModelRequest) -> Iterator[Chunk]:
         feedback = [message["content"] for message in request.prompt if message["role"] == "system"][1:]
-        self.note("model", f"asked with {len(request.prompt)} messages", f"told: {feedback[0]!r}" if feedback else "")
-        return ANSWERS[number]
+        told = f"told: {feedback[0]!r}" if feedback else ""
+        self._timeline.note("model", f"asked with {len(request.prompt)} messages", told)
+        return self._model.stream(request)
 
 
 def ask(agent: Agent, timeline: Timeline, question: str) -> RunResult:
@@ -95,38 +116,68 @@ def ask(agent: Agent, timeline: Timeline, question: str) -> RunResult:
     for chunk in stream:
         timeline.chunk(chunk)
     result = stream.result()
+    if result.error is not None:
+        raise result.error
     print(f"    text: {result.text!r}; finish reason {result.finish_reason}; tokens {result.usage['totalTokens']}")
     return result
 
 
-def main() -> None:
+def model_of(id: str | None, base_url: str | None) -> Model:
+    """The model of an id `openai/...`, or the script."""
+    if id is None:
+        return ScriptedModel(ANSWERS)
+    openai = OpenAICompatible.provider("openai", base_url=base_url)
+    return ModelRegistry(providers={"openai": openai}).resolve(id)
+
+
+def converse(model: Model, scripted: bool) -> None:
     """A tool step, a rejected answer and an accepted one; a blocked question; a follow-up that remembers."""
     timeline = Timeline()
 
     def weather(args: dict[str, Any]) -> dict[str, Any]:
-        timeline.note("tool", f"weather({args['city']})", "runs only after processOutputStep let the step pass")
+        timeline.note("tool", f"weather({args})", "runs only after processOutputStep let the step pass")
         return {"celsius": -4, "sky": "clear"}
+
+    def remark(text: str) -> None:
+        if scripted:
+            print(f"    {text}")
 
     storage = InMemoryStorage()
     both = timeline.watch(ContentFilter("damn"))
+    city = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
     agent = Agent(
-        ScriptedModel(timeline.model),
+        Watched(model, timeline),
         instructions="Answer in one sentence.",
-        tools=[Tool("weather", weather, "The weather in a city")],
+        tools=[Tool("weather", weather, "The weather in a city", city)],
         input_processors=[both],
         output_processors=[both, timeline.watch(WordCounter()), timeline.watch(QualityGuardrail(words=5))],
         max_processor_retries=2,
+        model_settings={"maxOutputTokens": 60},
         memory=Memory(storage),
     )
     ask(agent, timeline, "How is the weather in Oslo?")
-    print("    The first answer was rejected: it is nowhere in the text, and nowhere in the store below.")
+    remark("The first answer was rejected: it is nowhere in the text, and nowhere in the store below.")
     ask(agent, timeline, "So a damn nice day?")
-    print("    The question was blocked: the model was not asked, and nothing was stored.")
+    remark("The question was blocked: the model was not asked, and nothing was stored.")
     ask(agent, timeline, "Sorry. Once more, please?")
     print("\n--- what the store holds")
     for message in storage.read("demo", "reader"):
         print(f"      {message['role']:9} {text_of(message)}")
 
 
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command. Returns 1, and says why in a line, where the model cannot be asked."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", help="openai/NAME: a real model in the place of the script")
+    parser.add_argument("--base-url", help="where it is, such as http://127.0.0.1:8000/v1 (default: OpenAI itself)")
+    given = parser.parse_args(arguments)
+    try:
+        converse(model_of(given.model, given.base_url), scripted=given.model is None)
+    except (APICallError, InvalidAgent) as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

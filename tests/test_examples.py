@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+import demo
 import recovery
+from mock_kit import serving
 
 GOOD = "An object whose hooks an agent calls while it works on a request."
+TURNS: list[dict[str, Any]] = [
+    {"toolCalls": [{"name": "weather", "args": {"city": "Oslo"}}]},
+    {"text": ["No idea."]},
+    {"text": ["It is a damn ", "cold day in Oslo."]},
+    {"text": ["As I said: ", "cold and sunny."]},
+]
 
 
 def test_a_conversation_that_is_too_long_is_trimmed_once() -> None:
@@ -29,3 +41,46 @@ def test_an_answer_that_stays_weak_is_blocked_with_its_score() -> None:
         "processorId": "quality-score",
         "metadata": {"score": 0.2},
     }
+
+
+# -- the demo ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_demo_shows_a_rejected_answer_a_blocked_question_and_a_memory(capsys: pytest.CaptureFixture[str]) -> None:
+    assert demo.main([]) == 0
+
+    shown = capsys.readouterr().out
+    assert "asks for another attempt: the answer has fewer than 5 words" in shown
+    assert "ABORTS: the question holds the word 'damn'" in shown
+    assert shown.endswith("      assistant As I said: cold and sunny, minus four degrees.\n")
+
+
+@pytest.mark.usefixtures("direct")
+def test_the_demo_with_a_real_endpoint(capsys: pytest.CaptureFixture[str]) -> None:
+    with serving(*TURNS) as server:
+        assert demo.main(["--model", "openai/mock", "--base-url", f"{server.url}/v1"]) == 0
+        asked = [entry["body"]["messages"][-1]["role"] for entry in server.log()]
+
+    shown = capsys.readouterr().out
+    assert asked == ["user", "tool", "tool", "user"]
+    assert "asks for another attempt: the answer has fewer than 5 words" in shown
+    assert "text: 'It is a **** cold day in Oslo.'" in shown
+    assert "ABORTS: the question holds the word 'damn'" in shown
+
+
+@pytest.mark.usefixtures("direct")
+@pytest.mark.parametrize(
+    ("model", "base_url", "said"),
+    [
+        ("openai/mock", "http://127.0.0.1:9/v1", "the provider cannot be reached"),
+        ("openai/mock", "127.0.0.1", "the base URL of a provider has to begin with http"),
+        ("other/mock", "http://127.0.0.1:9/v1", "model 'other/mock' is not registered (known: openai/...)"),
+    ],
+)
+def test_the_demo_says_in_a_line_what_is_wrong(
+    model: str, base_url: str, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert demo.main(["--model", model, "--base-url", base_url]) == 1
+
+    err = capsys.readouterr().err
+    assert (said in err, err.count("\n")) == (True, 1)
