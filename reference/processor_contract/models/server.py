@@ -29,6 +29,7 @@ from .dialect import Dialect, Refused
 from .openai_dialect import OpenAIDialect
 from .reply import Gone, Reply
 from .script import Script, ScriptError, Turn
+from .script import __doc__ as SCRIPT_FORM
 
 DIALECTS: dict[str, Dialect] = {"/v1/chat/completions": OpenAIDialect(), "/v1/messages": AnthropicDialect()}
 SECRET = ("authorization", "x-api-key", "api-key", "cookie", "proxy-authorization")
@@ -114,7 +115,6 @@ class Listening(ThreadingHTTPServer):
 
     daemon_threads = False  # so that closing waits for them
     request_queue_size = 512
-    allow_reuse_address = True
 
     def __init__(self, address: tuple[str, int], mock: MockServer) -> None:
         self.mock = mock
@@ -263,7 +263,7 @@ class Handler(BaseHTTPRequestHandler):
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command: serves until it is told to stop, by Ctrl-C or a signal. Returns 2 for a script that is none."""
-    parser = argparse.ArgumentParser(prog="python -m processor_contract.models.server", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"python -m {__package__}.server", description=__doc__, epilog=SCRIPT_FORM)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--script", required=True, help="the file with the turns, a line of JSON each")
     parser.add_argument("--host", default="127.0.0.1", help="where to listen (default: loopback only)")
