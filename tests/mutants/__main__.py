@@ -15,6 +15,7 @@ import difflib
 import json
 import multiprocessing
 import sys
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -66,11 +67,9 @@ def kills(mutant: Mutant, results: Sequence[Result]) -> list[str]:
     return [result.item.id for result in own if mutant.rule in result.broken]
 
 
-def _played(name: str, given: Sequence[Item] | None) -> tuple[str, list[str], list[str], list[str]]:
-    """(name, own kills, all items that fail, what could not be judged), on the items given or those of its rule."""
+def _played(name: str, items: Sequence[Item]) -> tuple[str, list[str], list[str], list[str]]:
+    """(name, own kills, all items that fail, what could not be judged)."""
     mutant = MUTANTS[name]
-    own_rule = (scenario for scenario in load_all() if scenario.rule == mutant.rule)
-    items = [item for scenario in own_rule for item in scenario.items] if given is None else given
     results = play(mutant, items)
     failing = [result.item.id for result in results if result.kind == "fail"]
     odd = [
@@ -79,13 +78,24 @@ def _played(name: str, given: Sequence[Item] | None) -> tuple[str, list[str], li
     return name, kills(mutant, results), failing, odd
 
 
+def items_by_rule() -> defaultdict[str, list[Item]]:
+    """The items of each rule's scenarios."""
+    found: defaultdict[str, list[Item]] = defaultdict(list)
+    for scenario in load_all():
+        found[scenario.rule] += scenario.items
+    return found
+
+
 def report(names: Sequence[str], items: Sequence[Item] | None = None) -> dict[str, list[str]]:
     """Plays the mutants side by side and prints a line for each; returns what fails, by mutant, and "" for the
     survivors.
     """
     failing_by: dict[str, list[str]] = {"": []}
-    with multiprocessing.Pool(min(len(names), multiprocessing.cpu_count())) as pool:
-        for name, own, failing, odd in pool.starmap(_played, [(name, items) for name in names], chunksize=1):
+    by_rule = items_by_rule()
+    jobs = [(name, by_rule[MUTANTS[name].rule] if items is None else items) for name in names]
+    # A process for each: a mutant that never ends goes on eating memory where it was given up.
+    with multiprocessing.Pool(min(len(names), multiprocessing.cpu_count()), maxtasksperchild=1) as pool:
+        for name, own, failing, odd in pool.starmap(_played, jobs, chunksize=1):
             failing_by[name] = failing
             asked = items is None or any(item.scenario.rule == MUTANTS[name].rule for item in items)
             verdict = f"fails {len(failing)}, none of its own rule asked"
