@@ -181,7 +181,8 @@ class Agent:
     def _run(self, input: Input, given: dict[str, Any]) -> Run:
         check_options(given, CallOptions.__slots__)
         options = CallOptions(**given)
-        context = RequestContext() if options.request_context is None else options.request_context
+        own = options.request_context
+        context = RequestContext() if own is None else own  # CTX-3, CTX-5: a new one, not the agent's
         message_list = MessageList(options.thread, options.resource, self._new_id, self._clock)
         for text in self._instructions:
             message_list.add_system(text)
@@ -237,7 +238,7 @@ class Agent:
         made = callable(processors)
         refuse_late(processors, f"the function of {array}_processors")
         try:
-            resolved = (processors(context) or []) if callable(processors) else processors
+            resolved = (processors(context) or []) if callable(processors) else processors  # CTX-4
         except Exception as error:
             raise InvalidAgent(f"the function of {array}_processors failed: {error}", "ERR-27") from error
         if made or override is not None:  # the agent's own were checked when it was made

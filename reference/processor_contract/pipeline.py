@@ -51,7 +51,7 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
     wants_data = getattr(processor, "process_data_parts", False)
     constants = {
         "processor_id": processor.id,
-        "request_context": run.request_context,
+        "request_context": run.request_context,  # CTX-1, CTX-2: the one object
         "tracing_context": UNTRACED,
         "_tripwire": None,
         "_tell": run.silence,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .processor import HookArgs
     from .run import Link
 
-STREAM = "processOutputStream"  # one span for all its calls in an attempt: a span for each chunk would be too many
+STREAM = "processOutputStream"  # CTX-17: one span for all its calls in an attempt
 UNTRACED = TracingContext()
 
 
@@ -93,7 +93,7 @@ class RunTrace(NoTrace):
         args.tracing_context = TracingContext(span)
 
     def _processor(self, link: Link) -> Span:
-        """The span of a hook's call, which says whose it is (CTX-10, CTX-11)."""
+        """The span of a hook's call, which says whose it is (CTX-10, CTX-11, CTX-13)."""
         processor = link.processor
         name, description = (getattr(processor, key, None) for key in ("name", "description"))
         about = {"processorId": processor.id, "processorIndex": link.index, "hook": link.hook.wire}
@@ -169,7 +169,7 @@ def ended_with(part: Any, span: Span) -> str | None:
 
 
 def outcome_of(ending: BaseException) -> str:
-    """What a call, a step or a run came to, by what ended it."""
+    """What a call, a step or a run came to, by what ended it (CTX-12)."""
     if isinstance(ending, Cancelled):
         return "cancelled"
     if isinstance(ending, AttemptRejected):
