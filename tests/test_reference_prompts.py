@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
+from layout import ROOT
 from processor_contract import ContractError
-from processor_contract.prompt import to_prompt
+from processor_contract.prompt import FOR_ASSISTANTS, FOR_USERS, to_prompt
 from reference_kit import message, parts
 
 
@@ -65,6 +67,61 @@ def test_a_message_of_which_nothing_is_sent_is_left_out(empty: Any, role: str) -
     ]
 
 
+@pytest.mark.parametrize(
+    ("given", "sent"),
+    [
+        ({"data": "aGk="}, {"mediaType": None, "data": "aGk="}),
+        ({"data": "aGk=", "mimeType": "text/plain"}, {"mediaType": "text/plain", "data": "aGk="}),
+        (
+            {"data": "https://a.test/x.png", "mimeType": "image/png"},
+            {"mediaType": "image/png", "data": "https://a.test/x.png"},
+        ),
+        ({"data": "data:text/plain;base64,aGk="}, {"mediaType": "text/plain", "data": "aGk="}),
+        ({"data": "data:text/plain;base64,aGk=", "mimeType": "a/b"}, {"mediaType": "a/b", "data": "aGk="}),
+    ],
+)
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_file_is_an_address_or_what_is_in_it(role: str, given: Any, sent: Any) -> None:
+    one = {"role": role, "content": {"parts": [{"type": "file", **given}]}}
+
+    assert prompt_of(one) == [{"role": role, "content": [{"type": "file", **sent}]}]
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        *parts("hi"),
+        {"type": "reasoning", "reasoning": ""},
+        {"type": "file", "mimeType": "a/b", "data": "x"},
+        invocation("1", state="call"),
+    ],
+)
+def test_what_a_provider_attached_goes_back(part: Any) -> None:
+    attached = {"mock": {"signature": ["s"]}}
+    marked = {**part, "providerMetadata": attached, "providerExecuted": True}
+
+    assert prompt_of(assistant(marked))[0]["content"][0]["providerOptions"] == attached
+
+
+def test_a_call_that_the_provider_owes_is_sent_in_the_last_message_only() -> None:
+    own = assistant(*parts("hi"), {**invocation("1", state="call"), "providerExecuted": True})
+
+    assert prompt_of(own, own) == [
+        {"role": "assistant", "content": [TEXT]},
+        {"role": "assistant", "content": [TEXT, {**call("1"), "providerExecuted": True}]},
+    ]
+
+
+def test_the_table_in_spec_has_the_parts_that_are_sent() -> None:
+    text = (ROOT / "SPEC.md").read_text("utf-8")
+    rows = re.findall(r"^\| `(user|assistant)`[^|]*\| `([a-z-]+)`[^|]*\| (?!nothing)", text, re.M)
+
+    assert {role: {kind for each, kind in rows if each == role} for role in ("user", "assistant")} == {
+        "user": set(FOR_USERS),
+        "assistant": set(FOR_ASSISTANTS),
+    }
+
+
 def test_reasoning_and_files_go_in_the_providers_form() -> None:
     given = assistant(
         {"type": "reasoning", "reasoning": "hm"},
@@ -76,21 +133,25 @@ def test_reasoning_and_files_go_in_the_providers_form() -> None:
     assert prompt_of(given)[0]["content"] == [{"type": "reasoning", "text": "hm"}, {**file, "filename": "a.png"}, file]
 
 
-def test_parts_that_the_contract_does_not_name_go_as_they_are() -> None:
-    odd = {"type": "odd", "deep": {"n": [1]}}
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_parts_that_the_provider_has_no_form_for_are_not_sent(role: str) -> None:
+    odd = {"role": role, "content": {"parts": [*parts("hi"), {"type": "odd", "deep": {"n": [1]}}]}}
 
-    assert prompt_of(assistant(odd))[0]["content"] == [odd]
+    assert prompt_of(odd) == [{"role": role, "content": [TEXT]}]
 
 
 def test_the_prompt_shares_nothing_with_the_messages() -> None:
-    odd = {"type": "odd", "deep": {"n": [1]}}
-    one = assistant(odd, invocation("1", state="result", result={"n": [1]}))
+    def said() -> Any:
+        text = {"type": "text", "text": "hi", "providerMetadata": {"deep": {"n": [1]}}}
+        return assistant(text, invocation("1", state="result", result={"n": [1]}))
+
+    one = said()
     made = prompt_of(one)
-    made[0]["content"][0]["deep"].clear()
+    made[0]["content"][0]["providerOptions"]["deep"].clear()
     made[0]["content"][1]["input"].clear()
     made[1]["content"][0]["output"]["value"].clear()
 
-    assert one == assistant({"type": "odd", "deep": {"n": [1]}}, invocation("1", state="result", result={"n": [1]}))
+    assert one == said()
 
 
 def test_calls_and_answers_go_in_pairs() -> None:

@@ -14,6 +14,8 @@ from .words import Json
 
 USAGE = {"inputTokens": 10, "outputTokens": 5, "totalTokens": 15}
 TEXT = {"text-delta": "text", "reasoning-delta": "reasoning"}
+WHOLE = ("tool-call", "tool-result", "source", "file")  # entries of the content that are one part of the stream
+ABOUT = ("warnings", "request", "rawResponse")  # what a provider says of the call besides its answer
 
 
 def parts(turn: dict[str, Json], model: str, number: int) -> list[Json]:
@@ -37,11 +39,12 @@ def answer(turn: dict[str, Json], mode: str, model: str, number: int, fresh: Cal
     given = parts(turn, model, number)
     if mode == "generate":
         return _content([part for part in given if "type" in part], turn, fresh)
+    about = {name: turn[name] for name in ABOUT if name in turn}
     if turn.get("pull"):
-        return {"pull": True}
+        return {"pull": True, **about}
     if any("type" not in part for part in given):
         raise SuiteError('a gate stands among the parts of a turn that is not "pull": true')
-    return {"parts": given}
+    return {"parts": given, **about}
 
 
 def _content(given: list[Json], turn: dict[str, Json], fresh: Callable[[str], str]) -> dict[str, Json]:
@@ -54,6 +57,8 @@ def _content(given: list[Json], turn: dict[str, Json], fresh: Callable[[str], st
         "content": list(_entries(given)),
         "finishReason": finish.get("finishReason", _reason(turn)),
         "usage": finish.get("usage", USAGE),
+        **{name: finish[name] for name in ("providerMetadata",) if name in finish},
+        **{name: turn[name] for name in ABOUT if name in turn},
     }
 
 
@@ -64,10 +69,18 @@ def _entries(given: list[Json]) -> Iterator[Json]:
         if kind in TEXT:
             block = (kind, payload.get("id"))
             if block not in texts:
-                texts[block] = {"type": TEXT[kind], "text": "".join(_deltas(given, block))}
+                texts[block] = {"type": TEXT[kind], "text": "".join(_deltas(given, block)), **_attached(given, block)}
                 yield texts[block]
-        elif kind == "tool-call":
+        elif kind in WHOLE:
             yield {"type": kind, **payload}
+
+
+def _attached(given: list[Json], block: tuple[str, Json]) -> dict[str, Json]:
+    """What the provider attached to a block, with whichever of its parts; the last one counts."""
+    kind = block[0].removesuffix("delta")
+    payloads = [part.get("payload", {}) for part in given if part["type"].startswith(kind)]
+    own = [payload for payload in payloads if payload.get("id") == block[1] and "providerMetadata" in payload]
+    return {"providerMetadata": own[-1]["providerMetadata"]} if own else {}
 
 
 def _deltas(given: list[Json], block: tuple[str, Json]) -> Iterator[str]:

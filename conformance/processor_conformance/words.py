@@ -57,4 +57,5 @@ OUTCOMES = ("ok", "retry", "aborted", "error", "cancelled")  # and how they end
 TERMINAL = ("finish", "tripwire", "abort")  # the chunks of which a stream has one, its last
 UNDEFINED: Json = {"$undefined": True}
 RULE = re.compile(r"[A-Z]{3,4}-\d+")
-COMPLETE = ("ORD", "STA", "PER", "TRI", "RTY", "ERR", "CTX")  # the families of rules in which nothing may be missing
+# The families of rules in which nothing may be missing.
+COMPLETE = ("ORD", "STA", "PER", "TRI", "RTY", "ERR", "LLM", "CTX")

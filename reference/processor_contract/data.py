@@ -28,7 +28,7 @@ LEAVES = frozenset({str, int, float, bool, type(None)})
 
 
 class Usage(TypedDict):
-    """Tokens of one model call, or of all of a run."""
+    """Tokens of one model call, or of all of a run; with members of other names where the provider counts more."""
 
     inputTokens: int
     outputTokens: int
@@ -73,10 +73,14 @@ class ToolCallInfo(TypedDict):
 
 
 class StepResult(TypedDict, total=False):
-    """One model step: what was said, called and answered in it. `toolCalls` is absent when there are none."""
+    """One model step: what was said, called and answered in it. `toolCalls`, `reasoning`, `sources` and `files` are
+    absent when there are none. A source is what the chunk had as payload; a file has `mimeType` and `data`.
+    """
 
     text: str
     reasoning: str
+    sources: list[dict[str, Any]]
+    files: list[dict[str, Any]]
     toolCalls: list[ToolCallInfo]
     toolResults: list[dict[str, Any]]
     finishReason: str
@@ -229,12 +233,18 @@ def no_usage() -> Usage:
 
 
 def add_usage(total: Usage, more: Any) -> None:
-    """Adds a call's usage to a total, in place; what is missing, or no number, counts as zero."""
-    total["inputTokens"] += _tokens(more, "inputTokens")
-    total["outputTokens"] += _tokens(more, "outputTokens")
-    total["totalTokens"] += _tokens(more, "totalTokens")
+    """Adds a call's usage to a total, in place (RES-3): what is missing, or no number of tokens, counts as none; where
+    only the total is missing it is the other two together; numbers of other names are added up as well (RES-16).
+    """
+    given = {key: tokens for key, tokens in more.items() if _counts(tokens)} if isinstance(more, dict) else {}
+    given.setdefault("totalTokens", given.get("inputTokens", 0) + given.get("outputTokens", 0))
+    sums: dict[str, int] = total  # type: ignore[assignment]
+    for key, tokens in given.items():
+        sums[key] = sums.get(key, 0) + int(tokens)
 
 
-def _tokens(usage: Any, key: str) -> int:
-    tokens = usage.get(key) if isinstance(usage, dict) else None
-    return tokens if isinstance(tokens, int) else 0
+def _counts(tokens: Any) -> bool:
+    """Whether it is a number of tokens: whole, as JSON writes them, and not below zero."""
+    if isinstance(tokens, bool) or not isinstance(tokens, (int, float)):
+        return False
+    return tokens >= 0 and tokens == tokens // 1  # neither NaN nor infinite

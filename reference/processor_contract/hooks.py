@@ -72,7 +72,9 @@ def _tool_result(run: Run, slate: Slate) -> None:
 
 
 def _answer(run: Run, slate: Slate) -> None:
-    slate["chunks"] = clone(run.attempt.chunks)  # LLM-5: as they came, whatever the one before did to its copy
+    about = clone(run.attempt.about_call)  # copies: whatever the one before did to its own (LLM-10)
+    slate.update(chunks=clone(run.attempt.chunks), warnings=about.get("warnings"), request=about.get("request"))
+    slate["raw_response"] = about.get("rawResponse")
     slate["steps"] = run.shown_steps(run.current_step())
 
 

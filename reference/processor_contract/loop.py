@@ -32,6 +32,8 @@ from .results import open_calls, settle, settled
 from .run import Attempt, Run
 from .tools import answered_here, run_tools
 
+FINISH_REASONS = ("stop", "length", "tool-calls", "content-filter", "error", "other")  # those that a model may give
+
 
 def input_phase(run: Run) -> None:
     """processInput, once, before the loop (ORD-2); what it leaves of the system messages holds for the run (MSG-10)."""
@@ -165,9 +167,9 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
             fault = fault_of(part)
             if fault is not None:
                 raise CallFailed(ProviderFailed(f"the model gave a part that {fault}", "ERR-1"))
-            if recording:
-                attempt.chunks.append(clone(part))  # LLM-5: as it came
             kind = part["type"]
+            if recording and kind != "stream-start":
+                attempt.chunks.append(short(part))  # LLM-10: as it came
             if kind in SILENT:
                 yield from SILENT[kind](run, attempt, part["payload"])
                 continue
@@ -180,7 +182,7 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
 
 
 def provided(run: Run, attempt: Attempt, request: ModelRequest) -> Generator[Chunk, None, None]:
-    """The provider's own chunks, or the replayed ones (LLM-4)."""
+    """The provider's own chunks, or the replayed ones (LLM-7)."""
     if attempt.replay is None:
         return called(run.trace.model(attempt.model), request, run.settings.model_retries, run.settings.clock)
     return (chunk for chunk in attempt.replay)
@@ -189,7 +191,7 @@ def provided(run: Run, attempt: Attempt, request: ModelRequest) -> Generator[Chu
 def finished(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
     """The model's own `finish`: never sent to the client; processors see it where the step may end the run (ORD-16)."""
     reason = payload.get("finishReason")
-    attempt.finish_reason = reason if isinstance(reason, str) and reason else "other"
+    attempt.finish_reason = reason if reason in FINISH_REASONS else "other"  # RES-17
     attempt.provider_metadata = payload.get("providerMetadata")
     usage = payload.get("usage")
     add_usage(attempt.usage, usage)
@@ -211,6 +213,13 @@ def failed_part(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
     )
 
 
+def noted(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
+    """What a provider says of its call; a replay has had none (LLM-8)."""
+    if attempt.replay is None:
+        attempt.about_call.update(payload)
+    return iter(())
+
+
 def nothing(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
     """Parts that only processLLMResponse sees."""
     return iter(())
@@ -219,8 +228,9 @@ def nothing(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
 SILENT = {
     "finish": finished,
     "error": failed_part,
+    "stream-start": noted,
     # What is the runtime's to say cannot come from a provider, or out of a cache (STR-21).
-    **dict.fromkeys(("response-metadata", "stream-start", *CONTROL_CHUNKS - {"finish", "error"}), nothing),
+    **dict.fromkeys(("response-metadata", *CONTROL_CHUNKS - {"finish", "error"}), nothing),
 }
 
 
@@ -230,10 +240,7 @@ def examine(run: Run, attempt: Attempt) -> None:
         slate = {
             "model": attempt.model,
             "step_number": attempt.number,
-            "from_cache": attempt.replay is not None,
-            "warnings": None,
-            "request": None,
-            "raw_response": None,
+            "from_cache": attempt.replay is not None,  # LLM-4
         }
         call(run, "process_llm_response", slate)
     slate = {
@@ -306,6 +313,12 @@ def surface(run: Run, attempt: Attempt, error: BaseException) -> Chunks:
 
 
 # -- helpers -----------------------------------------------------------------------------------------------------------
+
+
+def short(part: Chunk) -> Chunk:
+    """A copy of a provider's chunk in its short form (LLM-5): what else it holds is no part of it."""
+    brief: Chunk = {"type": part["type"], "payload": part["payload"]} if "payload" in part else part
+    return clone(brief)  # type: ignore[no-any-return]
 
 
 def ending_payload(attempt: Attempt) -> dict[str, Any]:

@@ -134,7 +134,8 @@ class OutputStreamArgs(HookArgs):
 @dataclass(slots=True)
 class LLMResponseArgs(HookArgs):
     """processLLMResponse: when the answer is complete. `chunks` are the provider's, or the cache's, as they came
-    (LLM-5).
+    (LLM-10): no output processor has seen them. `warnings`, `request` and `raw_response` are what the provider said of
+    this call, None where it said nothing and on a replay (LLM-8, LLM-9).
     """
 
     chunks: list[Chunk]

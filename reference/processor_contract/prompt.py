@@ -1,25 +1,27 @@
 """Messages in turns: the conversation as providers take it (a LanguageModelV2 prompt), or as core messages.
 
 Flows in: system messages, feedback, messages. Flows out: turns that share nothing with them, so that no change of a
-prompt can reach the list or the store (PER-7, PER-31).
+prompt can reach the list or the store (PER-7, PER-31). SPEC's table of parts is `FOR_USERS` and `FOR_ASSISTANTS`: what
+has no row there is for people, or for the store, and is not sent (LLM-11).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .data import Message, Part, Prompt, clone
 from .errors import ContractError
 from .message import check_keepable, check_message
 
-NEVER_SENT = ("step-start", "source", "error")
+Entry = tuple[bool, Part]  # whether it is the answer of a tool, which goes into a message of its own; the content
 
 
 def to_prompt(system: Sequence[dict[str, Any]], feedback: Sequence[str], messages: Sequence[Message]) -> Prompt:
     """System messages first (MSG-42), then feedback on rejected attempts (RTY-6, RTY-20), which stands nowhere else
-    (RTY-22), then the messages, and nothing else (MSG-47); a prompt of none is an error (LLM-3).
+    (RTY-22), then the messages, each for itself (LLM-12), and nothing else (MSG-47); a prompt of none is an error
+    (LLM-3).
     """
     prompt: Prompt = [clone(message) for message in system]
     prompt += [{"role": "system", "content": f"The previous answer was not accepted: {reason}"} for reason in feedback]
@@ -34,9 +36,13 @@ def in_turns(messages: Sequence[Message], form: Form) -> Prompt:
     (MSG-46). Raises `InvalidMessage` for one that was edited into none.
     """
     turns: Prompt = []
-    for message in messages:
+    for number, message in enumerate(messages, 1):
+        if number == len(messages):
+            form = replace(form, awaits=True)
         try:
-            turns += _turns(message, form)
+            role = "assistant" if message["role"] == "assistant" else "user"  # LLM-11: a signal speaks for the user
+            for said in _turns(role, message["content"], form):
+                turns += _messages(role, said)
         except (LookupError, TypeError, AttributeError, RecursionError):
             check_message(message)
             check_keepable(message)
@@ -44,60 +50,86 @@ def in_turns(messages: Sequence[Message], form: Form) -> Prompt:
     return turns
 
 
-def _turns(message: Message, form: Form) -> Prompt:
-    parts = message["content"].get("parts") or _text_parts(message["content"].get("content"))  # MSG-45
-    if message["role"] == "assistant":
-        return _assistant(parts, form)
-    content = [made for made in map(_content, parts) if made is not None]
-    role = "user" if message["role"] == "signal" else message["role"]
-    return [{"role": role, "content": content}] if content else []
+def _turns(role: str, content: Any, form: Form) -> list[list[Entry]]:
+    """A message's content, cut where a step begins, and behind answers where something else is said: what was called
+    later must not look as if it had been called at once (LLM-14).
+    """
+    assistant = role == "assistant"
+    made_of = FOR_ASSISTANTS if assistant else FOR_USERS
+    turns: list[list[Entry]] = [[]]
+    for part in content.get("parts") or _text_parts(content.get("content")):  # MSG-45
+        kind = part.get("type", "")
+        entries = made_of[kind](part, form) if kind in made_of else []
+        begins = kind == "step-start" and assistant
+        answered = any(one["type"] == "tool-result" for _, one in turns[-1])
+        if begins or (answered and entries and kind != "tool-invocation"):
+            turns.append([])
+        turns[-1] += entries
+    return turns
 
 
-def _assistant(parts: Sequence[Part], form: Form) -> Prompt:
-    """An assistant's parts as pairs of what it said and what its tools answered, a new pair after each answer."""
-    pairs: list[tuple[list[Part], list[Part]]] = [([], [])]
-    for part in parts:
-        if part.get("type") == "tool-invocation":
-            answer = _answer(part["toolInvocation"])
-            if answer is not None:  # a call that nobody answered is not sent
-                pairs[-1][0].append(form.call(part["toolInvocation"]))
-                pairs[-1][1].append(form.answer(part["toolInvocation"], *answer))
-            continue
-        if pairs[-1][1]:
-            pairs.append(([], []))
-        made = _content(part)
-        if made is not None:
-            pairs[-1][0].append(made)
-    prompt: Prompt = []
-    for said, answers in pairs:
-        if said:
-            prompt.append({"role": "assistant", "content": said})
-        if answers:
-            prompt.append({"role": "tool", "content": answers})
-    return prompt
+def _messages(role: str, said: Sequence[Entry]) -> Prompt:
+    """One turn as prompt messages: what was said, and the answers that tools gave to it; no empty one."""
+    contents = {name: [part for answers, part in said if answers is (name == "tool")] for name in (role, "tool")}
+    return [{"role": name, "content": content} for name, content in contents.items() if content]
+
+
+# -- how calls and answers are spelt -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How calls and answers are spelt: `call(invocation)`, `answer(invocation, type, value)`."""
+    """How calls and answers are spelt: `call(args)` and `answer(type, value)` are the members beside their names.
 
-    call: Callable[[dict[str, Any]], Part]
-    answer: Callable[[dict[str, Any], str, Any], Part]
+    `awaits`: it is the last message, to which the provider may still owe answers of its own.
+    """
+
+    call: Callable[[Any], dict[str, Any]]
+    answer: Callable[[str, Any], dict[str, Any]]
+    awaits: bool = False
 
 
-def _of_call(kind: str, invocation: dict[str, Any], **members: Any) -> Part:
-    named = {"toolCallId": invocation.get("toolCallId"), "toolName": invocation.get("toolName")}
-    return {"type": kind, **named, **members}
+PROMPT = Form(call=lambda args: {"input": args}, answer=lambda kind, value: {"output": {"type": kind, "value": value}})
+CORE = Form(call=lambda args: {"args": args}, answer=lambda kind, value: {"result": value})
 
 
-PROMPT = Form(
-    call=lambda invocation: _of_call("tool-call", invocation, input=clone(invocation.get("args"))),
-    answer=lambda invocation, kind, value: _of_call("tool-result", invocation, output={"type": kind, "value": value}),
-)
-CORE = Form(
-    call=lambda invocation: _of_call("tool-call", invocation, args=clone(invocation.get("args"))),
-    answer=lambda invocation, kind, value: _of_call("tool-result", invocation, result=value),
-)
+# -- the table: what is made of a part ---------------------------------------------------------------------------------
+
+
+def _text(part: Part, form: Form) -> list[Entry]:
+    return [_said(part, {"type": "text", "text": part["text"]})] if part.get("text") else []
+
+
+def _reasoning(part: Part, form: Form) -> list[Entry]:
+    text = part.get("reasoning") or ""  # what the provider keeps to itself has no text, and is known by its mark
+    return [_said(part, {"type": "reasoning", "text": text})] if text or part.get("providerMetadata") else []
+
+
+def _file(part: Part, form: Form) -> list[Entry]:
+    """A file: the address of one as it is, of a data URL what is in it."""
+    data, media_type = part.get("data"), part.get("mimeType")
+    if isinstance(data, str) and data.startswith("data:"):
+        head, _, data = data.partition(",")
+        media_type = media_type or head.removeprefix("data:").partition(";")[0]
+    file = {"type": "file", "mediaType": media_type, "data": clone(data)}
+    return [_said(part, {**file, "filename": part["filename"]} if "filename" in part else file)]
+
+
+def _invocation(part: Part, form: Form) -> list[Entry]:
+    """A call and its answer: the provider's own stay together, and one that it may still answer is sent; any other call
+    without an answer is not (LLM-14).
+    """
+    invocation = part["toolInvocation"]
+    own = bool(part.get("providerExecuted"))
+    answer = _answer(invocation)
+    if answer is None and not (own and form.awaits and invocation.get("state") == "call"):
+        return []
+    names = {"toolCallId": invocation.get("toolCallId"), "toolName": invocation.get("toolName")}
+    call = {"type": "tool-call", **names, **form.call(clone(invocation.get("args")))}
+    entries = [_said(part, {**call, "providerExecuted": True} if own else call)]
+    if answer is not None:
+        entries.append(_said(part, {"type": "tool-result", **names, **form.answer(*answer)}, answers=not own))
+    return entries
 
 
 def _answer(invocation: dict[str, Any]) -> tuple[str, Any] | None:
@@ -113,33 +145,16 @@ def _answer(invocation: dict[str, Any]) -> tuple[str, Any] | None:
     return None
 
 
-def _text(part: Part) -> Part | None:
-    return {"type": "text", "text": part["text"]} if part.get("text") else None
-
-
-def _reasoning(part: Part) -> Part | None:
-    return {"type": "reasoning", "text": part.get("reasoning") or ""}
-
-
-def _file(part: Part) -> Part | None:
-    data = part.get("data")
-    if isinstance(data, str) and data.startswith("data:"):
-        data = data.partition(",")[2]  # a data URL: providers take what is in it
-    file = {"type": "file", "mediaType": part.get("mimeType"), "data": clone(data)}
-    return {**file, "filename": part["filename"]} if "filename" in part else file
-
-
-MADE_OF: dict[str, Callable[[Part], Part | None]] = {"text": _text, "reasoning": _reasoning, "file": _file}
-
-
-def _content(part: Part) -> Part | None:
-    """A part as prompt content: kinds the contract does not name go as they are; some are for people only."""
-    kind = part.get("type", "")
-    if kind in NEVER_SENT or kind.startswith("data-"):
-        return None
-    make = MADE_OF.get(kind)
-    return make(part) if make is not None else dict(clone(part))
+def _said(part: Part, made: Part, *, answers: bool = False) -> Entry:
+    """Content, with what the provider attached to the part it is made of (LLM-13)."""
+    attached = part.get("providerMetadata")
+    return answers, {**made, "providerOptions": clone(attached)} if attached else made
 
 
 def _text_parts(text: str | None) -> list[Part]:
     return [{"type": "text", "text": text}] if text else []
+
+
+MadeOf = dict[str, Callable[[Part, Form], list[Entry]]]
+FOR_USERS: MadeOf = {"text": _text, "file": _file}
+FOR_ASSISTANTS: MadeOf = {**FOR_USERS, "reasoning": _reasoning, "tool-invocation": _invocation}

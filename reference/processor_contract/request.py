@@ -9,6 +9,7 @@ from copy import copy
 from typing import Any
 
 from .data import clone
+from .errors import ContractError
 from .models import ModelRequest
 from .pipeline import call
 from .prompt import to_prompt
@@ -36,6 +37,8 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
     slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": run.shown_steps()}
     prompt = call(run, "process_llm_request", slate)["prompt"]
+    if not prompt:
+        raise ContractError("the prompt was emptied in place; leave at least one message in it", "LLM-3")
     return ModelRequest(
         prompt=clone(prompt) if run.plan["process_llm_request"] else prompt,  # a processor may have kept its own
         tools=[{**tool.described(), "name": name} for name, tool in attempt.offered.items()],  # CFG-11

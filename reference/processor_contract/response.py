@@ -8,7 +8,7 @@ parts, whatever processors make of the parts themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .data import Chunk, Message, Part, StepResult, clone, joined_text
@@ -109,16 +109,10 @@ class Response:
         over (STR-5, STR-10, STR-17, STR-22).
         """
         kind = chunk["type"]
-        if kind == "text-delta" or kind == "reasoning-delta":
-            self._say(kind[:-6], chunk["payload"])
-        elif kind == "text-end" or kind == "reasoning-end":
-            self._close(kind[:-4], chunk["payload"].get("id", ""))
-        elif kind == "tool-call":
-            self._append(call_part(chunk["payload"]))
-        elif kind == "source":
-            self._append({"type": "source", "source": clone(chunk["payload"])})
-        elif kind == "file":
-            self._append({"type": "file", **clone(chunk["payload"])})
+        if kind in SPOKEN:
+            self._speak(*SPOKEN[kind], chunk["payload"])
+        elif kind in WHOLE:
+            self._append(WHOLE[kind](chunk["payload"]))
 
     def add_data(self, chunk: Chunk, message_id: str | None) -> Part:
         """Adds a data part; one sent while a text is streamed stands before that text (DAT-5, PER-37)."""
@@ -136,7 +130,8 @@ class Response:
         for (kind, text_id), (part, pieces) in list(self._open.items()):
             if pieces:
                 if not self._holds(part):  # a processor took it out: what comes after is said all the same
-                    part = {"type": kind, kind: ""}
+                    kept = {"providerMetadata": part["providerMetadata"]} if "providerMetadata" in part else {}
+                    part = {"type": kind, kind: "", **kept}
                     self._append(part)
                     self._open[kind, text_id] = (part, pieces)
                 part[kind] = (part.get(kind) or "") + "".join(pieces)
@@ -151,19 +146,23 @@ class Response:
         self.flush()
         self._open.clear()
 
-    def _say(self, kind: str, payload: dict[str, Any]) -> None:
+    def _speak(self, kind: str, place: str, payload: dict[str, Any]) -> None:
+        """Text or reasoning: a part from its first delta on, or from the first thing that the provider attached to it
+        (LLM-13).
+        """
         key = (kind, payload.get("id", ""))
-        entry = self._open.get(key)
-        if entry is None:
+        attached = payload.get("providerMetadata")
+        if key not in self._open and (place == "delta" or attached):
             part: Part = {"type": kind, kind: ""}  # {"type": "text", "text": ...}, and likewise reasoning
             self._append(part)
-            entry = self._open[key] = (part, [])
-        entry[1].append(payload["text"])  # joined when someone looks: a text that grows by `+=` costs its square
-
-    def _close(self, kind: str, text_id: str) -> None:
-        if (kind, text_id) in self._open:
+            self._open[key] = (part, [])
+        if place == "delta":
+            self._open[key][1].append(payload["text"])  # joined when someone looks: `+=` costs the square of a text
+        if attached:
+            self._open[key][0]["providerMetadata"] = clone(attached)
+        if place == "end" and key in self._open:
             self.flush()
-            del self._open[kind, text_id]
+            del self._open[key]
 
     def _append(self, part: Part) -> None:
         self._current_parts().append(part)
@@ -181,12 +180,29 @@ class Response:
 
 
 def call_part(payload: dict[str, Any]) -> Part:
-    """The part a tool call leaves; a provider-executed one is marked."""
+    """The part a tool call leaves; a provider-executed one is marked, what the provider attached is kept (LLM-13)."""
     invocation = {"state": "call", **{key: clone(payload.get(key)) for key in ("toolCallId", "toolName", "args")}}
     part: Part = {"type": "tool-invocation", "toolInvocation": invocation}
     if payload.get("providerExecuted"):
         part["providerExecuted"] = True
+    if payload.get("providerMetadata"):
+        part["providerMetadata"] = clone(payload["providerMetadata"])
     return part
+
+
+def source_part(payload: dict[str, Any]) -> Part:
+    """The part a source leaves."""
+    return {"type": "source", "source": clone(payload)}
+
+
+def file_part(payload: dict[str, Any]) -> Part:
+    """The part a file leaves; chunks have its type as `mediaType`, parts as `mimeType`."""
+    file = clone(payload)
+    return {"type": "file", "mimeType": file.pop("mediaType", None), **file}  # one of its own wins
+
+
+WHOLE: dict[str, Callable[[dict[str, Any]], Part]] = {"tool-call": call_part, "source": source_part, "file": file_part}
+SPOKEN = {f"{kind}-{place}": (kind, place) for kind in ("text", "reasoning") for place in ("start", "delta", "end")}
 
 
 def split_at_step_start(parts: list[Part]) -> list[list[Part]]:
@@ -201,7 +217,9 @@ def split_at_step_start(parts: list[Part]) -> list[list[Part]]:
 
 
 def step_of(parts: list[Part]) -> StepResult:
-    """What a step's parts add up to: `text`, `reasoning`, `toolCalls` (absent when none), `toolResults`."""
+    """What a step's parts add up to: `text` and `toolResults`; where there are any `toolCalls`, `reasoning`, `sources`,
+    `files` (RES-18).
+    """
     invocations = [part["toolInvocation"] for part in parts if part.get("type") == "tool-invocation"]
     calls: list[Any] = [_members(one, "toolCallId", "toolName", "args") for one in invocations]
     step: StepResult = {
@@ -217,6 +235,12 @@ def step_of(parts: list[Part]) -> StepResult:
     reasoning = "".join(part.get("reasoning") or "" for part in parts if part.get("type") == "reasoning")
     if reasoning:
         step["reasoning"] = reasoning
+    sources = [clone(part.get("source")) for part in parts if part.get("type") == "source"]
+    if sources:
+        step["sources"] = sources
+    files = [clone(part) for part in parts if part.get("type") == "file"]
+    if files:
+        step["files"] = [{key: member for key, member in file.items() if key != "type"} for file in files]
     return step
 
 

@@ -64,26 +64,26 @@ def step_overrides(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
 
 
 def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
-    """`{prompt}` replaces the prompt of this call, `{response: {chunks}}` replays an answer; the first response wins
-    (LLM-4).
+    """`{prompt}` replaces the prompt of this call (LLM-2), `{response: {chunks}}` replays a copy of an answer, that
+    of the first of several (LLM-7); anything else is an error (LLM-19).
     """
     if returned is None:
         return False
     if not isinstance(returned, dict):
         raise WrongReturn(
-            f"returned {_named(returned)}; return {{'prompt': ...}}, {{'response': ...}} or None", "LLM-2"
+            f"returned {_named(returned)}; return {{'prompt': ...}}, {{'response': ...}} or None", "LLM-19"
         )
-    _refuse_others(returned, {"prompt", "response"})
+    _refuse_others(returned, {"prompt", "response"}, "LLM-19")
     prompt, response = returned.get("prompt"), returned.get("response")
     if prompt is not None:
-        slate["prompt"] = _dicts(prompt, "a prompt", "LLM-2")
+        slate["prompt"] = _dicts(prompt, "a prompt", "LLM-19")
         if not prompt:
             raise WrongReturn("returned a prompt that holds no message; leave at least one in it", "LLM-3")
     if response is not None:
-        chunks = _dicts(response.get("chunks") if isinstance(response, dict) else None, "response chunks", "LLM-4")
+        chunks = _dicts(response.get("chunks") if isinstance(response, dict) else None, "response chunks", "LLM-19")
         fault = next(filter(None, map(fault_of, chunks)), None)
         if fault is not None:
-            raise WrongReturn(f"returned a response with a chunk that {fault}", "LLM-4")
+            raise WrongReturn(f"returned a response with a chunk that {fault}", "LLM-19")
         if run.attempt.replay is None:
             run.attempt.replay = clone(chunks)
     return False

@@ -94,6 +94,7 @@ class Attempt:
     provider_metadata: Json = None
     model: Any = None
     replay: list[Chunk] | None = None
+    about_call: dict[str, Json] = field(default_factory=dict)  # warnings, request, rawResponse
     recovered: bool = False  # an error processor asked for another attempt
     offered: dict[str, Any] = field(default_factory=dict)  # the tools this step offers
 
@@ -264,7 +265,7 @@ class Run:
 
     def shown_steps(self, *current: StepResult) -> list[StepResult]:
         """The accepted steps, and the current one where given, as hooks get them: what they do to them stays theirs."""
-        return [{**step, "usage": {**step["usage"]}} for step in (*self.steps, *current)]
+        return [clone(step) for step in (*self.steps, *current)]
 
     def accept_step(self) -> None:
         """The step's `step-finish` has passed: it counts (RTY-16); retry count and feedback start again (STA-16,
@@ -286,7 +287,7 @@ class Run:
         self.response.flush()
         *parts, added = self.response.by_step()
         for step, now in zip(self.steps, map(step_of, parts), strict=True):
-            for key in ("text", "reasoning", "toolCalls", "toolResults"):
+            for key in ("text", "reasoning", "sources", "files", "toolCalls", "toolResults"):
                 step.pop(key, None)  # type: ignore[misc]
             step.update(now)
         if self.steps:

@@ -42,6 +42,21 @@ class RunResult:
     error: BaseException | None = None
 
     @property
+    def reasoning(self) -> str:
+        """The reasoning of all steps, joined."""
+        return "".join(step.get("reasoning", "") for step in self.steps)
+
+    @property
+    def sources(self) -> list[dict[str, Any]]:
+        """The sources of all steps."""
+        return [source for step in self.steps for source in step.get("sources", ())]
+
+    @property
+    def files(self) -> list[dict[str, Any]]:
+        """The files of all steps."""
+        return [file for step in self.steps for file in step.get("files", ())]
+
+    @property
     def tool_results(self) -> list[dict[str, Any]]:
         """The tool results of all steps."""
         return [result for step in self.steps for result in step["toolResults"]]

@@ -221,4 +221,5 @@ def the_store_hands_out_its_own(patch: Patch) -> None:
 @mutant("PER-31")
 def the_prompt_shares_its_parts(patch: Patch) -> None:
     """The prompt holds the parts of the messages themselves."""
-    patch.set(prompt.MADE_OF, "text", lambda part: part)
+    for made_of in (prompt.FOR_USERS, prompt.FOR_ASSISTANTS):
+        patch.set(made_of, "text", lambda part, form: [(False, part)])

@@ -44,9 +44,11 @@ function call({ payload, ...entry }) {
   return encode({ toolCallId, toolName, args, result });
 }
 
-function step({ text, toolCalls = [], toolResults = [], finishReason, usage }) {
-  const said = encode({ text, finishReason, usage });
-  return { ...said, toolCalls: toolCalls.map(call), toolResults: toolResults.map(call) };
+function step({ text, toolCalls = [], toolResults = [], finishReason, usage, reasoningText, sources, files }) {
+  const payloads = chunks => (chunks?.length ? chunks.map(({ payload }) => payload) : undefined);
+  const said = { text, finishReason, usage, sources: payloads(sources), files: payloads(files) };
+  const called = { toolCalls: toolCalls.map(call), toolResults: toolResults.map(call) };
+  return { ...encode({ ...said, reasoning: reasoningText || undefined }), ...called };
 }
 
 function chunk(value) {
@@ -115,23 +117,25 @@ function makeModel(id) {
   }
 
   async function doGenerate(options) {
-    const { content, finishReason, usage } = await request('generate', options);
-    return { content: content.map(provided), finishReason, usage, warnings: [] };
+    const { content, rawResponse: response, asked, end, stop, ...answer } = await request('generate', options);
+    return { warnings: [], ...answer, response, content: content.map(provided) };
   }
 
   async function doStream(options) {
-    const { pull, parts, asked, end, stop } = await request('stream', options);
+    const { pull, parts, asked, end, stop, warnings, ...answer } = await request('stream', options);
+    const start = controller => warnings && controller.enqueue({ type: 'stream-start', warnings });
     async function next(controller) {
       const { part, error } = pull ? await ask('model/next', asked) : { part: parts.shift() };
       if (part) return controller.enqueue(provided(part));
       end();
       return error ? controller.error(makeError(error)) : controller.close();
     }
-    return { stream: new ReadableStream({ pull: next, cancel: stop }, { highWaterMark: 0 }) };
+    const stream = new ReadableStream({ start, pull: next, cancel: stop }, { highWaterMark: 0 });
+    return { stream, request: answer.request, response: answer.rawResponse };
   }
 
   const [provider, modelId] = id.split('/');
-  return { specificationVersion: 'v2', provider, modelId, supportedUrls: {}, doGenerate, doStream };
+  return { specificationVersion: 'v2', provider, modelId, supportedUrls: { '*/*': [/./] }, doGenerate, doStream };
 }
 
 // ---- Memory: the framework's own, on its in-memory store, with the runner asked before the store acts

@@ -33,6 +33,7 @@ CURRENT_RUN: ContextVar[str] = ContextVar("run", default="")
 NOT_ARGUMENTS = ("processor_id", "_tripwire", "_tell")
 TOKENS = ("state", "message_list", "request_context", "abort_signal", "writer", "error")
 NONE_IS_A_VALUE = ("result",)
+ABOUT_CALL = ("warnings", "request", "rawResponse")
 SETTINGS = {
     "toolChoice": "tool_choice",
     "activeTools": "active_tools",
@@ -295,6 +296,9 @@ class WireModel:
             if "error" in answer:
                 raise session.objects.make_error(answer["error"])
             pulled = answer.get("pull", False)
+            about = {name: session.objects.decode(answer[name], {}) for name in ABOUT_CALL if name in answer}
+            if about:
+                yield {"type": "stream-start", "payload": about}
             if pulled:
                 yield from self._pulled(call)
             else:

@@ -35,7 +35,10 @@ class Model(Protocol):
     """A provider's model. `id` is `provider/name`.
 
     `stream` yields chunks `text-start/-delta/-end`, `reasoning-...`, `tool-call`, `tool-result`, `source`, `file`,
-    `error`, `finish`. It raises `APICallError` when the provider refuses; any other exception counts as a failed call
+    `error`, `finish`; any of them may have `providerMetadata`, which goes back to the provider with what it stands on
+    (LLM-13). A chunk `stream-start` says what there is to say of the call besides its answer: `warnings` (dicts),
+    `request` (its body), `rawResponse`; it may come again when more is known, and processors get its members only
+    (LLM-8). `stream` raises `APICallError` when the provider refuses; any other exception counts as a failed call
     too (ERR-1).
     """
 
