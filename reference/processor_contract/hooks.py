@@ -75,7 +75,7 @@ def _answer(run: Run, slate: Slate) -> None:
     about = clone(run.attempt.about_call)  # copies: whatever the one before did to its own (LLM-10)
     slate.update(chunks=clone(run.attempt.chunks), warnings=about.get("warnings"), request=about.get("request"))
     slate["raw_response"] = about.get("rawResponse")
-    slate["steps"] = run.shown_steps(run.current_step())
+    slate["steps"] = run.shown_steps(run.current_step())  # LLM-17
 
 
 def _summary(run: Run, slate: Slate) -> None:

@@ -182,7 +182,7 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
 
 
 def provided(run: Run, attempt: Attempt, request: ModelRequest) -> Generator[Chunk, None, None]:
-    """The provider's own chunks, or the replayed ones (LLM-7)."""
+    """The provider's own chunks, or the replayed ones (LLM-7), which go the same way (LLM-18)."""
     if attempt.replay is None:
         return called(run.trace.model(attempt.model), request, run.settings.model_retries, run.settings.clock)
     return (chunk for chunk in attempt.replay)
@@ -238,7 +238,7 @@ def examine(run: Run, attempt: Attempt) -> None:
     """processLLMResponse, then processOutputStep, on the whole answer and before any tool starts (ORD-9, ORD-10)."""
     if run.plan["process_llm_response"]:
         slate = {
-            "model": attempt.model,
+            "model": attempt.model,  # LLM-16
             "step_number": attempt.number,
             "from_cache": attempt.replay is not None,  # LLM-4
         }

@@ -35,6 +35,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     attempt.offered = offered_tools(chosen)
     # Made afresh for each attempt, so that what an error processor changed is in it (ERR-18).
     prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
+    # LLM-15: what this call will send, and to whom
     slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": run.shown_steps()}
     prompt = call(run, "process_llm_request", slate)["prompt"]
     if not prompt:
