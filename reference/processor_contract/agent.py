@@ -238,7 +238,7 @@ class Agent:
         made = callable(processors)
         refuse_late(processors, f"the function of {array}_processors")
         try:
-            resolved = (processors(context) or []) if callable(processors) else processors  # CTX-4
+            resolved = (processors(context) or []) if callable(processors) else processors
         except Exception as error:
             raise InvalidAgent(f"the function of {array}_processors failed: {error}", "ERR-27") from error
         if made or override is not None:  # the agent's own were checked when it was made

@@ -116,16 +116,6 @@ def tools_have_no_context_unless_given(patch: Patch) -> None:
     patch.set(tools, "ToolContext", context)
 
 
-@mutant("CTX-4")
-def functions_have_an_empty_context(patch: Patch) -> None:
-    """The functions that make arrays are called with a context that holds nothing."""
-
-    def array(original: Any, own: Agent, name: str, override: Any, context: RequestContext) -> Any:
-        return original(own, name, override, RequestContext())
-
-    patch.wrap(Agent, "_array", array)
-
-
 @mutant("CTX-5")
 def context_stays_with_the_agent(patch: Patch) -> None:
     """An agent makes one context, for all requests that bring none."""
