@@ -35,6 +35,20 @@ def test_no_letter_stays_and_case_does() -> None:
             assert not [letter for letter, other in zip(letters, renamed, strict=True) if letter == other]
 
 
+def test_a_template_of_tools_names_tools() -> None:
+    there = Renaming(7).to_wire
+    template = {"tools": {"$spread": {"$ref": "tools"}, "with": {"look": {"$tool": "look"}}}}
+    assert there(template) == {
+        "tools": {"$spread": {"$ref": "tools"}, "with": {there("look"): {"$tool": there("look")}}}
+    }
+
+
+def test_what_the_contract_calls_so_is_called_so_in_an_error_too() -> None:
+    text = Renaming(7).from_wire("processor 'prepare-step' failed")
+    assert "'prepare-step'" in text
+    assert "failed" not in text
+
+
 def test_joins_and_case_commute_with_it() -> None:
     there = Renaming(7).to_wire
     assert there("Hel") + there("lo 1") == there("Hello 1")
@@ -54,6 +68,9 @@ def test_seed_0_leaves_everything() -> None:
         {"tokens": {"state": "abc"}, "token": "abc", "model": {"id": "mock/one"}},
         {"method": "get", "on": "requestContext", "args": ["user"]},
         {"toolInvocation": {"state": "result"}},
+        {"inputProcessors": ["one", {"$value": 5}]},
+        {"methods": ["processInputs"], "asynchronous": ["processInput"], "id": "prepare-step"},
+        {"$model": "mock/one"},
         {"createdAt": "today", "url": "https://example.org/a"},
         {"payload": {"stepResult": {"reason": "stop"}}},
         {"op": "set", "at": "part/type", "value": "finish"},

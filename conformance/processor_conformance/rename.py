@@ -17,7 +17,7 @@ import re
 import string
 from collections.abc import Iterable
 
-from .words import Json
+from .words import ARRAYS, Json
 
 # Members whose text, or list of texts, is a name of the protocol or the contract.
 NAMED = {
@@ -98,6 +98,8 @@ def _object(value: dict[str, Json], table: dict[int, int], made: re.Pattern[str]
     for key, inner in value.items():
         if key in WHOLE or key in kept or (key in NAMED and _is_name(inner)):
             walked[key] = _path(inner, table) if key in ("at", "$ref") else inner
+        elif key in ARRAYS and isinstance(inner, list):  # keys of processors, and what stands in the place of one
+            walked[key] = [one if isinstance(one, str) else _walk(one, table, made) for one in inner]
         elif key == "tools" and isinstance(inner, dict):
             walked[key] = _tools(inner, table, made)
         elif key == "args" and isinstance(inner, list) and (names := NAMED_ARGUMENTS.get(str(value.get("method")))):

@@ -139,6 +139,29 @@ def no_steps_are_the_default(patch: Patch) -> None:
     counted(patch, "CFG-29", lambda value, least: DEFAULT_MAX_STEPS if value == 0 else None)
 
 
+def refusing(patch: Patch, named: str, number: int) -> None:
+    """One more number is refused."""
+
+    def count(original: Any, name: str, value: Any, least: int, rule: str = "CFG-29") -> Any:
+        if (name, value) == (named, number):
+            raise InvalidAgent(f"{name} is {value!r}", "CFG-29")
+        return original(name, value, least, rule)
+
+    patch.around(checks.checked_count, count)
+
+
+@mutant("CFG-29")
+def one_step_is_no_loop(patch: Patch) -> None:
+    """A limit of one step leaves nothing to loop."""
+    refusing(patch, "max_steps", 1)
+
+
+@mutant("CFG-29")
+def no_retries_are_no_number(patch: Patch) -> None:
+    """Whoever sets a number of retries wants some."""
+    refusing(patch, "max_retries", 0)
+
+
 @mutant("CFG-30")
 def unknown_options_are_ignored(patch: Patch) -> None:
     """An option that nobody knows hurts nobody."""
@@ -253,7 +276,6 @@ def option_objects_of_a_call_replace(patch: Patch) -> None:
 def schemas_are_merged(patch: Patch) -> None:
     """Whatever is an object is merged."""
     patch.set(settings, "MERGED", PLAIN)
-    patch.set(settings, "_merged", lambda default, given: {**given, **default})
 
 
 @mutant("CFG-20")
