@@ -233,7 +233,7 @@ class Agent:
         )
 
     def _array(self, array: str, override: Processors | None, context: RequestContext) -> list[Any]:
-        """The call's array in the place of the agent's (CFG-4), a function called once a request (CFG-5)."""
+        """The call's array in the place of the agent's (CFG-4), a function called once a request (CFG-5, CFG-21)."""
         processors = self._arrays[array] if override is None else override
         made = callable(processors)
         refuse_late(processors, f"the function of {array}_processors")

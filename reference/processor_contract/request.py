@@ -21,7 +21,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     settings = run.settings
     slate = {
         "step_number": attempt.number,
-        "steps": run.shown_steps(),
+        "steps": run.shown_steps(),  # CFG-24
         "model": settings.model,
         "tools": {name: copy(tool) for name, tool in settings.tools.items()},
         "tool_choice": clone(settings.tool_choice),  # copies: an edit in place reaches no other step (CFG-17)
@@ -30,9 +30,9 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
         "model_settings": clone(settings.model_settings),
         "structured_output": clone(settings.structured_output),
     }
-    chosen = call(run, "process_input_step", slate)
+    chosen = call(run, "process_input_step", slate)  # CFG-9: each processor gets the slate as it stands
     attempt.model = chosen["model"]
-    attempt.offered = offered_tools(chosen)
+    attempt.offered = offered_tools(chosen)  # CFG-31: they are the ones that can be executed, wherever they come from
     # Made afresh for each attempt, so that what an error processor changed is in it (ERR-18).
     prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
     # LLM-15: what this call will send, and to whom
@@ -40,7 +40,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     prompt = call(run, "process_llm_request", slate)["prompt"]
     if not prompt:
         raise ContractError("the prompt was emptied in place; leave at least one message in it", "LLM-3")
-    return ModelRequest(
+    return ModelRequest(  # CFG-18
         prompt=clone(prompt) if run.plan["process_llm_request"] else prompt,  # a processor may have kept its own
         tools=[{**tool.described(), "name": name} for name, tool in attempt.offered.items()],  # CFG-11
         tool_choice=clone(chosen["tool_choice"]),  # copies: a processor may have returned an object of its own

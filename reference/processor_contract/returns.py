@@ -156,7 +156,7 @@ def _take_system(run: Run, messages: Any) -> None:
         return
     if not isinstance(messages, list):
         raise WrongReturn(f"returned system_messages as {_named(messages)}; return a list of them", "MSG-25")
-    run.message_list.replace_all_system_messages(messages)
+    run.message_list.replace_all_system_messages(messages)  # CFG-12: the next step sets them back (MSG-10)
 
 
 def _dicts(value: Any, what: str, rule: str) -> list[Any]:
