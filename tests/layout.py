@@ -41,11 +41,13 @@ ORDER = (
     "results",
     "checks",
     "storage",
+    "sqlite_storage",
     "memory",
     "processors",
     "loop",
     "stream",
     "agent",
+    "storage_contract",
     "__init__",
     "adapter",
 )

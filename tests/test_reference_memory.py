@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +14,13 @@ from processor_contract import (
     InMemoryStorage,
     InvalidAgent,
     Memory,
+    NotSaved,
     ScriptedModel,
     SQLiteStorage,
+    StorageFailed,
     Tool,
 )
-from reference_kit import CALL, ids, message, processor, remembering, stored, texts
+from reference_kit import CALL, ids, message, part_kinds, processor, remembering, stored, texts
 
 THREAD: Any = {"thread": "t", "resource": "r"}
 
@@ -38,7 +39,15 @@ OLD = ["user: old question", "assistant: old answer"]
 
 
 @pytest.mark.parametrize(
-    ("limit", "expected"), [(None, ["old", "answer"]), (0, []), (1, ["answer"]), (9, ["old", "answer"])]
+    ("limit", "expected"),
+    [
+        (None, ["old", "answer"]),
+        (0, []),
+        (False, []),
+        (1, ["answer"]),
+        (9, ["old", "answer"]),
+        (10**30, ["old", "answer"]),
+    ],
 )
 def test_the_last_messages_are_recalled(limit: int | None, expected: list[str]) -> None:
     _, storage = with_history()
@@ -53,9 +62,10 @@ def test_the_last_messages_are_recalled(limit: int | None, expected: list[str]) 
     assert ids(seen) == expected
 
 
-def test_a_negative_number_of_messages_is_refused() -> None:
-    with pytest.raises(InvalidAgent, match=r"last_messages is -1.*\[PER-19\]"):
-        Memory(InMemoryStorage(), last_messages=-1)
+@pytest.mark.parametrize("limit", [-1, True, 1.5, "10", [], float("nan")])
+def test_what_is_no_number_of_messages_is_refused(limit: Any) -> None:
+    with pytest.raises(InvalidAgent, match=r"last_messages is .*; use a number from 0, or None for all \[PER-41\]"):
+        Memory(InMemoryStorage(), last_messages=limit)
 
 
 @pytest.mark.parametrize("options", [{"thread": "t"}, {"resource": "r"}])
@@ -86,11 +96,21 @@ def test_an_input_that_has_the_id_of_a_remembered_message_is_in_the_list_once() 
     assert ids(seen) == ["old", "answer", "new"]
 
 
-def test_an_input_that_has_the_id_of_a_remembered_message_does_not_rewrite_it() -> None:
-    agent, storage = with_history("hi")
+@pytest.mark.parametrize("recalled", [None, 1, 0])
+def test_an_input_that_has_the_id_of_a_stored_message_changes_nothing_in_the_store(recalled: int | None) -> None:
+    _, storage = with_history()
+    agent = Agent(ScriptedModel(["hi"]), memory=Memory(storage, last_messages=recalled))
     agent.generate([message("old", "better question")], **THREAD)
 
-    assert stored(storage) == ["user: old question", "assistant: old answer", "assistant: hi"]
+    assert stored(storage) == [*OLD, "assistant: hi"]
+
+
+def test_the_same_request_twice_is_two() -> None:
+    agent, storage = remembering("hi", "hi")
+    agent.generate("x", **THREAD)
+    agent.generate("x", **THREAD)
+
+    assert stored(storage) == ["user: x", "assistant: hi"] * 2
 
 
 # -- not written again -------------------------------------------------------------------------------------------------
@@ -262,18 +282,80 @@ def test_a_store_that_cannot_be_read_fails_the_request_at_once() -> None:
         agent.stream("x", **THREAD)
 
 
-def test_a_store_that_cannot_be_written_ends_the_request_as_an_error() -> None:
+def test_a_store_that_cannot_be_written_ends_the_stream_with_an_error() -> None:
+    agent, _ = remembering(storage=Failing("append"))
+    last = list(agent.stream("x", **THREAD))[-1]
+
+    assert (last["type"], last["payload"]["error"]["name"]) == ("error", "NotSaved")
+
+
+def test_what_could_not_be_saved_comes_with_the_error() -> None:
+    agent, _ = remembering(*[CALL, "hello"] * 2, storage=Failing("append"), tools=[Tool("add", lambda args: 3)])
+    kept, _ = remembering(CALL, "hello", tools=[Tool("add", lambda args: 3)])
+    whole = kept.generate("x", **THREAD)
+
+    def reported(mode: str) -> Any:
+        with pytest.raises(NotSaved) as raised:
+            agent.generate("x", **THREAD) if mode == "generate" else agent.stream("x", **THREAD).result()
+        result = raised.value.result
+        return result.text, result.finish_reason, result.usage, result.steps, part_kinds(result), result.error
+
+    expected = (whole.text, "stop", whole.usage, whole.steps, part_kinds(whole), None)
+    assert [reported("generate"), reported("stream")] == [expected] * 2
+
+
+def test_whoever_asks_again_is_told_again() -> None:
     agent, _ = remembering(storage=Failing("append"))
     stream = agent.stream("x", **THREAD)
+    told = []
+    for _ in range(2):
+        with pytest.raises(NotSaved) as raised:
+            _ = stream.text
+        told.append(raised.value.result.text)
+
+    assert told == ["hi", "hi"]
+
+
+def test_a_store_that_failed_once_is_used_again() -> None:
+    storage = Failing("append")
+    agent, _ = remembering("lost", "hi", storage=storage)
+    with pytest.raises(NotSaved):
+        agent.generate("x", **THREAD)
+    del storage.append
+    agent.generate("y", **THREAD)
+
+    assert stored(storage) == ["user: y", "assistant: hi"]
+
+
+def test_a_stream_closed_while_a_store_fails_is_not_saved_and_says_so() -> None:
+    storage = Failing("append")
+    agent, _ = remembering("hi", storage=storage)
+    stream = agent.stream("x", **THREAD)
+    storage.append = lambda *args: stream.close() or storage._fail()  # type: ignore[method-assign,func-returns-value]
 
     assert [chunk["type"] for chunk in stream][-1] == "error"
+
+
+def test_read_only_memory_never_fails_to_save() -> None:
+    agent = Agent(ScriptedModel(["hi"]), memory=Memory(Failing("append"), read_only=True))
+
+    assert agent.generate("x", **THREAD).text == "hi"
+
+
+def test_memories_of_one_store_have_their_own_flags() -> None:
+    _, storage = remembering()
+    Agent(ScriptedModel(["a"]), memory=Memory(storage, read_only=True)).generate("x", **THREAD)
+    Agent(ScriptedModel(["b"]), memory=Memory(storage)).generate("y", **THREAD)
+
+    assert stored(storage) == ["user: y", "assistant: b"]
 
 
 def test_a_store_that_cannot_be_written_is_named() -> None:
     agent, _ = remembering(storage=Failing("append"))
 
     with pytest.raises(
-        HookFailed, match="processor 'message-history' failed in processOutputResult: OSError: disk full"
+        NotSaved,
+        match=r"the answer is in `result`.*'message-history' failed in processOutputResult: OSError: disk full",
     ):
         agent.generate("x", **THREAD)
 
@@ -282,7 +364,7 @@ def test_what_sqlite_cannot_hold_is_not_saved_by_half(tmp_path: Path) -> None:
     storage = SQLiteStorage(str(tmp_path / "store.db"))
     hook = processor(process_output_result=lambda args: args.messages[0].update(odd=object()))
     agent, _ = remembering(storage=storage, output_processors=[hook])
-    with pytest.raises(HookFailed, match="has a value of type object, which JSON cannot hold, at odd"):
+    with pytest.raises(NotSaved, match="has a value of type object, which JSON cannot hold, at odd"):
         agent.generate("x", **THREAD)
     read = storage.read("t", "r")
     storage.close()
@@ -295,6 +377,6 @@ def test_a_closed_store_is_a_failure_of_the_history(tmp_path: Path) -> None:
     agent, _ = remembering(storage=storage)
     storage.close()
 
-    with pytest.raises(HookFailed, match="message-history") as raised:
+    with pytest.raises(HookFailed, match=r"message-history.*has been closed") as raised:
         agent.generate("x", **THREAD)
-    assert isinstance(raised.value.__cause__, sqlite3.ProgrammingError)
+    assert isinstance(raised.value.__cause__, StorageFailed)

@@ -14,8 +14,10 @@ from .errors import (
     HookFailed,
     InvalidAgent,
     InvalidMessage,
+    NotSaved,
     ProviderFailed,
     RunFailed,
+    StorageFailed,
     TripWire,
     WrongReturn,
 )
@@ -35,7 +37,8 @@ from .processor import (
     Processor,
     ToolResultArgs,
 )
-from .storage import InMemoryStorage, SQLiteStorage, Storage
+from .sqlite_storage import SQLiteStorage
+from .storage import InMemoryStorage, Storage
 from .stream import RunResult, Stream
 from .tools import Tool, ToolContext
 from .tracing import JsonLines, Span, Tracer, TracingContext
@@ -66,6 +69,7 @@ __all__ = [
     "Model",
     "ModelRegistry",
     "ModelRequest",
+    "NotSaved",
     "OutputResultArgs",
     "OutputStepArgs",
     "OutputStreamArgs",
@@ -82,6 +86,7 @@ __all__ = [
     "StepResult",
     "Span",
     "Storage",
+    "StorageFailed",
     "Stream",
     "Tool",
     "ToolCallInfo",

@@ -32,7 +32,7 @@ from .processor import InputStepArgs, Processor
 from .run import Run, Settings
 from .run_trace import NO_TRACE, NoTrace, RunTrace
 from .settings import PLAIN, over
-from .stream import RunResult, Stream, beside, result_of
+from .stream import RunResult, Stream, beside, failure_of, result_of
 from .tools import Tool
 from .tracing import Tracer, TracingContext
 
@@ -160,13 +160,13 @@ class Agent:
     def generate(self, input: Input, **options: Any) -> RunResult:
         """Runs a request to its end, by the same stream as `stream` (ORD-19). Options are the fields of `CallOptions`.
 
-        Raises the provider's error where nobody recovered it (ERR-31), `HookFailed`, `Cancelled`. An abort is no
-        exception: it is in `result.tripwire`.
+        Raises the provider's error where nobody recovered it (ERR-31), `HookFailed`, `NotSaved` (with the result in it)
+        where only the store failed, `Cancelled`. An abort is no exception: it is in `result.tripwire`.
         """
         run = self._run(input, options)
         opened(run).drain()
         if run.error is not None:
-            raise run.error
+            raise failure_of(run, run.error)
         return result_of(run)
 
     def stream(self, input: Input, **options: Any) -> Stream:

@@ -51,14 +51,36 @@ class HookFailed(ContractError):
     `processor` and `hook` name the culprit; `__cause__` is what it raised (ERR-29).
     """
 
+    default_rule = "ERR-9"
+
     def __init__(self, processor: str, hook: str, cause: BaseException) -> None:
-        rule = rule_of(cause) or "ERR-9"
+        rule = rule_of(cause) or self.default_rule
         text = told(cause) if isinstance(cause, ContractError) else f"{type(cause).__name__}: {told(cause)}"
         super().__init__(f"processor {processor!r} failed in {hook}: {text}", None if f"[{rule}]" in text else rule)
         self.rule = rule
         self.processor = processor
         self.hook = hook
         self.__cause__ = cause
+
+
+class StorageFailed(ContractError):
+    """A store cannot be read or written; the text names it and says what to do."""
+
+
+class NotSaved(HookFailed):
+    """The request was answered and could not be saved.
+
+    `result` is what the caller would have got; `__cause__` is what the store raised.
+    """
+
+    default_rule = "PER-40"
+
+    def __init__(self, processor: str, hook: str, cause: BaseException) -> None:
+        super().__init__(processor, hook, cause)
+        self.result: Any = None
+
+    def __str__(self) -> str:
+        return f"the answer is in `result` of this error, but it was not saved: {super().__str__()}"
 
 
 class RunFailed(ContractError):

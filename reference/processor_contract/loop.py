@@ -55,8 +55,8 @@ def stream_of(run: Run) -> Chunks:
         yield from steps(run)
         call(run, "process_output_result", {})  # ORD-15, ORD-30; also where the step limit ended the run (PER-38)
         yield from run.outgoing()
-        save(run)
         run.follow_response()
+        save(run)
         run.finish()
         yield run.chunk("finish", {"finishReason": run.finish_reason, "usage": dict(run.usage)})
     except (RunEnded, HookFailed, Cancelled) as ending:

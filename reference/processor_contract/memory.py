@@ -17,8 +17,8 @@ HISTORY_ID = "message-history"
 
 @dataclass(slots=True)
 class Memory:
-    """How an agent remembers. `last_messages`: how many are recalled (None: all). `read_only`: recall, save nothing
-    (PER-23).
+    """How an agent remembers. `last_messages`: how many are recalled, ten where nothing is said (PER-45), none with 0
+    or False, all with None; what is saved does not depend on it (PER-41). `read_only`: recall, save nothing (PER-23).
     """
 
     storage: Storage
@@ -26,8 +26,10 @@ class Memory:
     read_only: bool = False
 
     def __post_init__(self) -> None:
-        if self.last_messages is not None and self.last_messages < 0:
-            raise InvalidAgent(f"last_messages is {self.last_messages}; use a number from 0, or None for all", "PER-19")
+        limit = self.last_messages
+        if limit is None or (isinstance(limit, int) and limit >= 0 and limit is not True):
+            return
+        raise InvalidAgent(f"last_messages is {limit!r}; use a number from 0, or None for all", "PER-41")
 
 
 class MessageHistory(Processor):
@@ -42,8 +44,9 @@ class MessageHistory(Processor):
         self._resource = resource
 
     def process_input(self, args: InputArgs) -> None:
-        """Puts what the store remembers before the input (PER-19)."""
-        recalled = self._memory.storage.read(self._thread, self._resource, self._memory.last_messages)
+        """Puts what the store remembers before the input (PER-19); where it fails nothing else runs (PER-39)."""
+        limit = self._memory.last_messages
+        recalled = self._memory.storage.read(self._thread, self._resource, None if limit is None else int(limit))
         args.message_list.remember(recalled)
 
     def process_output_result(self, args: OutputResultArgs) -> None:

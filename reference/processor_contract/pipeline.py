@@ -12,7 +12,17 @@ from typing import Any
 
 from .context import Writer
 from .data import Chunk, StreamParts, clone, fault_of, jsonable
-from .errors import AttemptRejected, Cancelled, HookFailed, InvalidMessage, RunEnded, RunFailed, TripWire, WrongReturn
+from .errors import (
+    AttemptRejected,
+    Cancelled,
+    HookFailed,
+    InvalidMessage,
+    NotSaved,
+    RunEnded,
+    RunFailed,
+    TripWire,
+    WrongReturn,
+)
 from .hooks import HOOKS, Hook
 from .processor import HookArgs, Processor
 from .returns import Slate
@@ -112,7 +122,7 @@ def save(run: Run) -> None:
             try:
                 link.method(args)
             except Exception as error:
-                failed = run.end_with(HookFailed(link.processor.id, link.hook.wire, error))
+                failed = run.end_with(NotSaved(link.processor.id, link.hook.wire, error))  # PER-40
                 run.trace.returned(link, args, failed)
                 raise failed from error
             run.trace.returned(link, args)

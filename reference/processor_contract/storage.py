@@ -1,30 +1,39 @@
-"""Stores: where finished requests are kept.
+"""What history needs of a store, and the store that keeps everything in this process.
 
-Flows in: the messages of one request, at once. Flows out: the last messages of a thread, as copies, in the order they
-were stored.
+Flows in: the messages of one request, at once. Flows out: the last messages of a thread, as copies, in the order in
+which they were stored. `storage_contract.py` has the tests that a store of your own has to pass.
 """
 
 from __future__ import annotations
 
+import datetime
 import json
-import sqlite3
 import threading
-import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
-from .data import Message, clone
+from .data import Message
+from .errors import InvalidMessage
 
 
 class Storage(Protocol):
-    """What history needs of a store. Safe from several threads; `append` keeps a request whole or not at all."""
+    """Two methods, called from any thread. A conversation is named by thread and resource together (PER-43).
+
+    What either raises, of whatever type, fails the request: PER-39 and PER-40 say how. A store never waits for ever.
+    """
 
     def read(self, thread: str, resource: str, limit: int | None = None) -> list[Message]:
-        """The thread's last `limit` messages (None: all), oldest first, as copies."""
+        """The last `limit` messages of the conversation (None: all), oldest first, in the order in which they were
+        appended (PER-15); none where it is unknown. The caller may do to them what it likes (PER-25).
+        """
         ...
 
     def append(self, thread: str, resource: str, messages: Sequence[Message]) -> None:
-        """Adds the messages as one block (PER-20); one whose id the thread has is replaced where it stands."""
+        """Adds the messages as one block behind those that are there (PER-20), all of them or, where it raises, none.
+
+        An id that the conversation has already stays as and where it is (PER-44), so that a block may be appended
+        again. Every member is kept, known or not (PER-28); `createdAt` decides nothing.
+        """
         ...
 
 
@@ -32,88 +41,37 @@ class InMemoryStorage:
     """Keeps everything in this process."""
 
     def __init__(self) -> None:
-        self._threads: dict[tuple[str, str], dict[str, Message]] = {}
+        self._threads: dict[tuple[str, str], dict[str, str]] = {}
         self._lock = threading.Lock()
 
     def read(self, thread: str, resource: str, limit: int | None = None) -> list[Message]:
         with self._lock:
-            stored = list(self._threads.get((thread, resource), {}).values())
-        return clone(_last(stored, limit))  # type: ignore[no-any-return]
+            texts = list(self._threads.get((thread, resource), {}).values())
+        return [json.loads(text) for text in texts[0 if limit is None else max(len(texts) - limit, 0) :]]
 
     def append(self, thread: str, resource: str, messages: Sequence[Message]) -> None:
-        block = {message["id"]: clone(message) for message in messages}
+        block = packed(messages)
         with self._lock:
-            self._threads.setdefault((thread, resource), {}).update(block)
+            stored = self._threads.setdefault((thread, resource), {})
+            for message_id, text in block:
+                stored.setdefault(message_id, text)
 
 
-TABLE = """
-create table if not exists messages (
-    position integer primary key,
-    thread text not null,
-    resource text not null,
-    id text not null,
-    message text not null,
-    unique (thread, resource, id)
-)
-"""
-# A known id keeps its position: `on conflict` updates in place, where `replace` would move the row to the end.
-PUT = """
-insert into messages (thread, resource, id, message) values (?, ?, ?, ?)
-on conflict (thread, resource, id) do update set message = excluded.message
-"""
-LAST = "select message from messages where thread = ? and resource = ? order by position desc limit ?"
+def packed(messages: Sequence[Message]) -> list[tuple[str, str]]:
+    """Id and JSON text of each message; a date becomes its ISO text. Raises `InvalidMessage`, naming the message."""
+    return [(message["id"], _text(message)) for message in messages]
 
 
-class SQLiteStorage:
-    """Keeps everything in one SQLite file, in write-ahead mode: one transaction a request, whole or not at all (PER-2).
-
-    `busy_timeout` (seconds) is how long to wait for another process that is writing.
-    """
-
-    def __init__(self, path: str, *, busy_timeout: float = 30.0) -> None:
-        self._lock = threading.Lock()
-        self._connection = sqlite3.connect(path, timeout=busy_timeout, isolation_level=None, check_same_thread=False)
-        try:
-            self._set_up(time.monotonic() + busy_timeout)
-        except BaseException:
-            self._connection.close()
-            raise
-
-    def _set_up(self, deadline: float) -> None:
-        """The file's mode and table; SQLite's own waiting does not cover several that open a new file at once."""
-        while True:
-            try:
-                self._connection.execute("pragma journal_mode = wal")
-                self._connection.execute("pragma synchronous = full")
-                self._connection.execute(TABLE)
-                return
-            except sqlite3.OperationalError as error:
-                if "locked" not in str(error) or time.monotonic() > deadline:
-                    raise
-            time.sleep(0.01)
-
-    def read(self, thread: str, resource: str, limit: int | None = None) -> list[Message]:
-        with self._lock:
-            rows = self._connection.execute(LAST, (thread, resource, -1 if limit is None else limit)).fetchall()
-        return [json.loads(text) for (text,) in reversed(rows)]
-
-    def append(self, thread: str, resource: str, messages: Sequence[Message]) -> None:
-        rows = [(thread, resource, message["id"], json.dumps(message)) for message in messages]
-        with self._lock:
-            try:
-                self._connection.execute("begin immediate")
-                self._connection.executemany(PUT, rows)
-                self._connection.execute("commit")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("rollback")
-                raise
-
-    def close(self) -> None:
-        """Closes the file."""
-        with self._lock:
-            self._connection.close()
+def _text(message: Message) -> str:
+    try:
+        return json.dumps(message, default=_date)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidMessage(
+            f"message {message['id']!r} cannot be stored: {error}; keep in it what JSON can hold"
+        ) from error
 
 
-def _last(messages: list[Message], limit: int | None) -> list[Message]:
-    return messages if limit is None else messages[max(len(messages) - limit, 0) :]
+def _date(value: Any) -> str:
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    raise TypeError(f"it holds a value of type {type(value).__name__}")

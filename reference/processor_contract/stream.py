@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from .data import Chunk, Json, Message, StepResult, Usage, clone, no_usage
-from .errors import Cancelled, ContractError, HookFailed, RunFailed
+from .errors import Cancelled, ContractError, HookFailed, NotSaved, RunFailed
 from .loop import aborted
 from .run import Run
 
@@ -146,12 +146,13 @@ class Stream:
     def result(self) -> RunResult:
         """Reads the stream to its end and returns what became of it.
 
-        Raises `HookFailed` where a hook failed, `RunFailed` where something else kept the run from going on. After an
-        unrecovered provider failure it returns, and `error` holds it (ERR-31).
+        Raises `HookFailed` where a hook failed, `NotSaved` (with the result in it) where only the store did,
+        `RunFailed` where something else kept the run from going on. After an unrecovered provider failure it returns,
+        and `error` holds it (ERR-31).
         """
         self.drain()
         if isinstance(self._run.error, (HookFailed, RunFailed)):
-            raise self._run.error
+            raise failure_of(self._run, self._run.error)
         return result_of(self._run)
 
     @property
@@ -241,6 +242,14 @@ def broken_off(run: Run, error: BaseException) -> None:
     run.finish_reason = "aborted"
     run.finish()
     run.signal.abort(run.error.reason)
+
+
+def failure_of(run: Run, error: BaseException) -> BaseException:
+    """What the caller is told by an exception; one that says only that the answer was not saved brings it (PER-40)."""
+    if isinstance(error, NotSaved):
+        error.result = result_of(run)
+        error.result.finish_reason, error.result.error = run.steps[-1]["finishReason"], None
+    return error
 
 
 def result_of(run: Run) -> RunResult:

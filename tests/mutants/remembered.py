@@ -15,7 +15,7 @@ from processor_contract.run import Run
 from processor_contract.storage import InMemoryStorage
 
 from . import Patch, mutant
-from .saving import Messages, saving
+from .saving import Messages, overwriting, saving
 
 
 def written_back(run: Run, slate: dict[str, Any]) -> None:
@@ -101,6 +101,7 @@ def returned_system_messages_are_stored(patch: Patch) -> None:
 def the_whole_list_is_written(patch: Patch) -> None:
     """Remembered messages are written again, as this request left them."""
     patch.set(MessageList, "unsaved", lambda own: own.of("memory", "input", "response"))
+    overwriting(patch)
 
 
 @mutant("PER-12")
@@ -115,6 +116,7 @@ def the_thread_is_replaced(patch: Patch) -> None:
         original(own, thread, resource, messages)
 
     patch.set(MessageList, "unsaved", lambda own: own.of("memory", "input", "response"))
+    overwriting(patch)
     patch.wrap(InMemoryStorage, "append", append)
 
 
@@ -211,11 +213,11 @@ def a_call_without_a_thread_has_the_last_one(patch: Patch) -> None:
 def the_store_hands_out_its_own(patch: Patch) -> None:
     """Recalled messages are the store's own objects."""
 
-    def read(own: InMemoryStorage, thread: str, resource: str, limit: int | None = None) -> Messages:
-        stored: Messages = list(own._threads.get((thread, resource), {}).values())  # type: ignore[arg-type]
-        return stored[-(limit or 0) :]
+    def read(original: Callable[..., Messages], own: InMemoryStorage, *address: Any) -> Messages:
+        kept = vars(own).setdefault("kept", {})
+        return [kept.setdefault(message["id"], message) for message in original(own, *address)]
 
-    patch.set(InMemoryStorage, "read", read)
+    patch.wrap(InMemoryStorage, "read", read)
 
 
 @mutant("PER-31")

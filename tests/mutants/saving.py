@@ -15,7 +15,7 @@ from processor_contract.memory import MessageHistory
 from processor_contract.message_list import MessageList
 from processor_contract.processor import OutputResultArgs
 from processor_contract.run import Run
-from processor_contract.storage import InMemoryStorage
+from processor_contract.storage import InMemoryStorage, packed
 
 from . import Patch
 
@@ -29,6 +29,15 @@ def stored_as(patch: Patch, change: Callable[[Messages], Messages]) -> None:
         original(own, thread, resource, change(clone(list(messages))))
 
     patch.wrap(InMemoryStorage, "append", append)
+
+
+def overwriting(patch: Patch) -> None:
+    """The store puts a message in the place of the one that it has under this id."""
+
+    def append(own: InMemoryStorage, thread: str, resource: str, messages: Any) -> None:
+        own._threads.setdefault((thread, resource), {}).update(packed(messages))
+
+    patch.set(InMemoryStorage, "append", append)
 
 
 def saving(patch: Patch, around: Callable[[Callable[[], None], MessageHistory, OutputResultArgs], None]) -> None:

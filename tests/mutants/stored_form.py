@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from processor_contract.message_list import MessageList
 from processor_contract.processor import OutputResultArgs
 from processor_contract.response import Response
 from processor_contract.run import Run
-from processor_contract.storage import InMemoryStorage
+from processor_contract.storage import InMemoryStorage, packed
 
 from . import Patch, mutant
 from .saving import Messages, calls_around, reconciled, saving, seen_as_copies, stored_as, without
@@ -59,7 +60,7 @@ def the_thread_is_written_as_recalled(patch: Patch) -> None:
     def append(original: Callable[..., None], own: InMemoryStorage, thread: str, resource: str, messages: Any) -> None:
         before = recalled.get(messages[0]["id"])
         if before is not None:
-            own._threads[thread, resource] = {message["id"]: message for message in before}  # type: ignore[misc]
+            own._threads[thread, resource] = dict(packed(before))  # type: ignore[arg-type]
         original(own, thread, resource, messages)
 
     saving(patch, around)
@@ -74,7 +75,7 @@ def input_is_stored_at_its_place(patch: Patch) -> None:
         original(own, thread, resource, messages)
         stored = own._threads[thread, resource]
         own._threads[thread, resource] = dict(
-            sorted(stored.items(), key=lambda item: str(item[1].get("createdAt", "")))
+            sorted(stored.items(), key=lambda item: str(json.loads(item[1]).get("createdAt", "")))
         )
 
     patch.wrap(InMemoryStorage, "append", append)

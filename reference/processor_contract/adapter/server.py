@@ -12,6 +12,7 @@ from typing import Any
 from .. import __version__
 from ..context import UNSET, AbortSignal, RequestContext
 from ..data import Json
+from ..errors import NotSaved
 from ..hooks import HOOKS
 from ..stream import RunResult, Stream
 from ..tracing import TracingContext
@@ -160,7 +161,7 @@ class Server:
                     return {"outcome": self._outcome(session.agent().generate(messages, **options))}
                 run.stream = session.agent().stream(messages, **options)
             except Exception as error:
-                return {"outcome": {"raised": self._objects.chain(error), "at": "start"}}
+                return self._raised(error, "start")
         if params.get("reading") == "pull":
             return {"opened": True}
         return self.result(params, tell=True)
@@ -211,7 +212,7 @@ class Server:
                     self._peer.notify("stream/chunk", {"run": params["run"], "chunk": self._objects.encode(chunk)})
                 return {"outcome": self._outcome(stream.result())}
             except Exception as error:
-                return {"outcome": {"raised": self._objects.chain(error), "at": "result"}}
+                return self._raised(error, "result")
 
     def close(self, params: Json) -> Json:
         with named(params["run"]):
@@ -243,6 +244,10 @@ class Server:
         if run is None or run.stream is None:
             raise Unserved(f"run {params['run']!r} has no stream; start it in mode stream")
         return run.stream
+
+    def _raised(self, error: Exception, at: str) -> Json:
+        answer = self._outcome(error.result) if isinstance(error, NotSaved) else {}  # PER-40: it brings the answer
+        return {"outcome": {**answer, "raised": self._objects.chain(error), "at": at}}
 
     def _outcome(self, result: RunResult) -> Json:
         encode = self._objects.encode
