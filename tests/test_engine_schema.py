@@ -151,7 +151,7 @@ def test_the_structural_check_of_a_scenario_names_the_place(path: str, value: Js
         ("given/model", [{"parts": [], "text": ["x"]}]),
         ("given/tools", {"look": {"execute": True}}),
         ("run", [{"input": "x", "reading": [{"read": 0}]}]),
-        ("run", [{"input": "x", "options": {"memory": {"thread": "t"}}}]),
+        ("run", [{"input": "x", "options": {"memory": {}}}]),
         ("expect", [{"wrok": []}]),
         ("expect", []),
         ("twin", {"of": "x"}),

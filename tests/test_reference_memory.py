@@ -72,7 +72,7 @@ def test_what_is_no_number_of_messages_is_refused(limit: Any) -> None:
 def test_half_an_address_is_refused(options: Any) -> None:
     agent, _ = remembering()
 
-    with pytest.raises(InvalidAgent, match=r"memory needs a thread and a resource; .* is missing.*\[PER-24\]"):
+    with pytest.raises(InvalidAgent, match=r"memory needs a thread and a resource; .* is missing.*\[PER-42\]"):
         agent.generate("x", **options)
 
 

@@ -274,7 +274,7 @@ def test_a_failure_says_what_was_expected_and_by_which_rule() -> None:
 
 
 def test_a_store_has_to_be_named() -> None:
-    with pytest.raises(NotImplementedError, match=r"write open_storage\(\)"):
+    with pytest.raises(TypeError, match=r"write open_storage\(\)"):
         StorageContract().test_blocks_follow_one_another()
 
 

@@ -251,7 +251,7 @@ class Agent:
         if options.thread is None or options.resource is None:
             missing = "thread" if options.thread is None else "resource"
             raise InvalidAgent(
-                f"memory needs a thread and a resource; {missing} is missing: give both, or neither", "PER-24"
+                f"memory needs a thread and a resource; {missing} is missing: give both, or neither", "PER-42"
             )
         return [MessageHistory(self._memory, options.thread, options.resource)]
 

@@ -36,7 +36,7 @@ class StorageContract:
 
     def open_storage(self) -> Storage:
         """The store to test."""
-        raise NotImplementedError("write open_storage(): it returns the store to test")
+        raise TypeError("write open_storage(): it returns the store to test")
 
     def reopen(self, storage: Storage) -> Storage:
         """The same store, as whoever comes later finds it."""
