@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 import demo
+import dynamic_model
 import recovery
 from mock_kit import serving
+from processor_contract.processor import InputStepArgs
 
 GOOD = "An object whose hooks an agent calls while it works on a request."
 TURNS: list[dict[str, Any]] = [
@@ -84,3 +86,16 @@ def test_the_demo_says_in_a_line_what_is_wrong(
 
     err = capsys.readouterr().err
     assert (said in err, err.count("\n")) == (True, 1)
+
+
+def test_a_fast_model_begins_and_a_strong_one_goes_on() -> None:
+    result, models = dynamic_model.asked(calls=2)
+
+    assert (result.text, models) == ("Rain.", [dynamic_model.FAST, dynamic_model.STRONG, dynamic_model.STRONG])
+
+
+def test_tools_end_beyond_five_steps_without_a_call_before() -> None:
+    """No run reaches this branch: a step without calls is the last. So it is asked by hand."""
+    given: Any = {**dict.fromkeys(InputStepArgs.__dataclass_fields__), "step_number": 6, "steps": [{}]}
+
+    assert dynamic_model.DynamicModel().process_input_step(InputStepArgs(**given)) == {"tool_choice": "none"}

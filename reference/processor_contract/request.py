@@ -21,7 +21,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     settings = run.settings
     slate = {
         "step_number": attempt.number,
-        "steps": run.shown_steps(),  # CFG-24
+        "steps": run.shown_steps(),  # CFG-24, CFG-33
         "model": settings.model,
         "tools": {name: copy(tool) for name, tool in settings.tools.items()},
         "tool_choice": clone(settings.tool_choice),  # copies: an edit in place reaches no other step (CFG-17)

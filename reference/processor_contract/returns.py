@@ -46,7 +46,8 @@ def messages_as(source: Source, *, empty_keeps: bool = False) -> Returns:
 def step_overrides(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
     """What processInputStep may return: overrides for this step, messages, the same list, or None (CFG-6).
 
-    An override replaces its value whole (CFG-13); one that is None is as if it were not there (CFG-14).
+    An override replaces its value whole (CFG-13); one that is None is as if it were not there (CFG-14), and so is an
+    empty object (CFG-32).
     """
     if not isinstance(returned, dict):
         _take_messages(run, link, returned, "input", False)

@@ -7,6 +7,7 @@ from typing import Any
 
 from processor_contract import request
 from processor_contract.errors import WrongReturn
+from processor_contract.hooks import HOOKS
 from processor_contract.returns import STEP_KEYS, Slate
 from processor_contract.run import Link, Run
 from processor_contract.settings import STEP_OVERRIDES
@@ -175,5 +176,51 @@ def a_later_return_begins_anew(patch: Patch) -> None:
     def change(run: Run, link: Link, slate: Slate, value: dict[str, Any]) -> Any:
         slate.update({name: getattr(run.settings, name) for name in STEP_OVERRIDES})
         return value
+
+    returning(patch, change)
+
+
+@mutant("CFG-32")
+def an_empty_object_means_the_defaults(patch: Patch) -> None:
+    """An object without a name asks for what the agent has."""
+
+    def change(run: Run, link: Link, slate: Slate, value: dict[str, Any]) -> Any:
+        if not value:
+            slate.update({name: getattr(run.settings, name) for name in STEP_OVERRIDES})
+        return value
+
+    returning(patch, change)
+
+
+@mutant("CFG-32")
+def nothing_means_the_defaults(patch: Patch) -> None:
+    """A processor that returns nothing wants nothing changed, by whomever."""
+    taken = HOOKS[STEP].returns
+
+    def returns(run: Run, link: Link, slate: Slate, value: Any) -> bool:
+        if value is None:
+            slate.update({name: getattr(run.settings, name) for name in STEP_OVERRIDES})
+        return taken(run, link, slate, value)
+
+    patch.cell(STEP, returns=returns)
+
+
+@mutant("CFG-33")
+def a_choice_is_for_the_run(patch: Patch) -> None:
+    """The first model that a processor chooses is the run's."""
+    chosen: dict[str, Any] = {}
+
+    def change(run: Run, link: Link, slate: Slate, value: dict[str, Any]) -> Any:
+        return {**value, "model": chosen.setdefault(run.id, value["model"])} if "model" in value else value
+
+    returning(patch, change)
+
+
+@mutant("CFG-33")
+def tools_are_chosen_in_the_first_steps(patch: Patch) -> None:
+    """Whether there are tools is settled when a run has begun."""
+
+    def change(run: Run, link: Link, slate: Slate, value: dict[str, Any]) -> Any:
+        return without(value, "tool_choice") if slate["step_number"] > 1 else value
 
     returning(patch, change)
