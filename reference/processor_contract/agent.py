@@ -66,7 +66,6 @@ class CallOptions:
 
     model: Model | str | None = None
     tools: Iterable[Tool] | None = None
-
     input_processors: Processors | None = None
     output_processors: Processors | None = None
     error_processors: Processors | None = None
@@ -205,17 +204,17 @@ class Agent:
         return NO_TRACE if self._tracer is None else RunTrace(self._tracer.begin("run", self.name, **about))
 
     def _settings(self, options: CallOptions, context: RequestContext) -> Settings:
+        call_retries = checked_count("max_processor_retries", options.max_processor_retries, 0, "CFG-8")
+        own = checked_settings({name: getattr(options, name) for name in PLAIN})
+        prepare_step = checked_function("prepare_step", options.prepare_step)
         inputs = self._array("input", options.input_processors, context)
         outputs = self._array("output", options.output_processors, context)
         errors = self._array("error", options.error_processors, context)
         say_shared_ids([inputs, outputs, errors], self._said)
-        prepare_step = checked_function("prepare_step", options.prepare_step)
         if prepare_step is not None:
             inputs.append(PrepareStep(prepare_step))  # ORD-7, ORD-33
         history = self._history(options)
         default = DEFAULT_RETRIES_WITH_ERROR_PROCESSORS if errors else None  # RTY-12, RTY-13
-        call_retries = checked_count("max_processor_retries", options.max_processor_retries, 0, "CFG-8")
-        own = checked_settings({name: getattr(options, name) for name in PLAIN})
         return Settings(
             model=self._model if options.model is None else self._models.resolve(options.model),
             models=self._models,

@@ -84,6 +84,8 @@ def checked_function(name: str, function: Any) -> Callable[..., Any] | None:
 def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
     """The tools by name; a name that comes twice is refused (CFG-27)."""
     by_name: dict[str, Tool] = {}
+    if not isinstance(tools, Iterable):
+        raise InvalidAgent(f"tools is {described(tools)}; use a list of Tool", "CFG-16")
     for tool in tools:
         if not is_tool(tool):
             raise InvalidAgent(f"tools hold {described(tool)}; use a list of Tool", "CFG-16")

@@ -149,7 +149,10 @@ def _override(run: Run, key: str, value: Any) -> Any:
     instead = instead_of(key, value)
     if instead is not None:
         raise WrongReturn(f"returned {key} as {described(value)}; return {instead}", "CFG-16")
-    return list(value) if key == "active_tools" else clone(value)
+    try:
+        return list(value) if key == "active_tools" else clone(value)
+    except RecursionError as error:
+        raise WrongReturn(f"returned {key} that contain themselves, or are nested too deep", "CFG-16") from error
 
 
 def _take_system(run: Run, messages: Any) -> None:

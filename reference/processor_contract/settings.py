@@ -30,7 +30,7 @@ def _object(value: Any) -> str | None:
 
 def _tools(value: Any) -> str | None:
     whole = isinstance(value, dict) and all(map(_named_tool, value.items()))
-    return None if whole else "a dict of tools by name"
+    return None if whole else "a dict whose keys are names and whose values are tools"
 
 
 def _named_tool(named: tuple[Any, Any]) -> bool:

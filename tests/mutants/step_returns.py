@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import request
+from processor_contract import loop, request
 from processor_contract.errors import WrongReturn
 from processor_contract.hooks import HOOKS
 from processor_contract.returns import STEP_KEYS, Slate
@@ -224,3 +224,17 @@ def tools_are_chosen_in_the_first_steps(patch: Patch) -> None:
         return without(value, "tool_choice") if slate["step_number"] > 1 else value
 
     returning(patch, change)
+
+
+@mutant("CFG-17")
+def what_a_failed_attempt_had_stays(patch: Patch) -> None:
+    """An attempt that is repeated is asked like the one before."""
+    had: dict[str, dict[str, Any]] = {}
+
+    def recover(original: Any, run: Run, *failed: Any) -> Any:
+        for name, value in had.get(run.id, {}).items():
+            setattr(run.settings, name, value)
+        return (yield from original(run, *failed))
+
+    returning(patch, as_it_is, lambda run, slate: had.update({run.id: {name: slate[name] for name in STEP_OVERRIDES}}))
+    patch.around(loop.recover, recover)

@@ -62,7 +62,9 @@ class ModelRegistry:
     ) -> None:
         self._models: dict[str, Model] = {}
         self._providers: dict[str, Provider] = {}
-        self._making = threading.Lock()
+        self._making = threading.RLock()  # a provider may ask for a model itself
+        if not isinstance(models, Mapping | None):
+            raise InvalidAgent(f"models is {described(models)}; use a ModelRegistry or a dict by id", "CFG-7")
         for id, model in (models or {}).items():
             self.register(id, model)
         for name, provider in (providers or {}).items():
