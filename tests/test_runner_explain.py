@@ -41,6 +41,7 @@ def test_a_pattern(pattern: Json, words: str) -> None:
         (hook("a", tokens={"state": {"$bind": "s"}}), "processOutputStep of a with state being the object <s>"),
         ({"tool": "look", "label": "l", "after": ["m", "n"]}, "tool look (l), after m and n"),
         ({"store": "write"}, "store write"),
+        ({"warning": {"$contains": "twice"}}, 'a warning containing "twice"'),
         ({"type": "finish"}, "chunk finish"),
         ({"model": "mock/one", "tools": ["look"]}, 'model call with tools ["look"]'),
         ({"opened": True}, "the stream is handed over"),
@@ -62,6 +63,8 @@ def test_an_event(event: Json, words: str) -> None:
          'calls writer.custom({type: "data-x"})'),
         ({"return": {"$spread": {"$ref": "part"}, "with": {"n": 1}}}, "returns a copy of its own part with {n: 1}"),
         ({"return": {"$throw": {"message": "boom"}}}, 'raises {message: "boom"}'),
+        ({"return": {"model": {"$model": "mock/two"}}}, "returns {model: the model mock/two itself}"),
+        ({"return": {"tools": {"look": {"$tool": "look"}}}}, "returns {tools: {look: the tool look}}"),
     ],
 )  # fmt: skip
 def test_a_clause(clause: Json, words: str) -> None:

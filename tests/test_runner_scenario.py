@@ -29,6 +29,19 @@ def called(**members: Json) -> Scenario:
         (called(options={"errorProcessors": ["a"]}), "error-processors"),
         (called(options={"maxSteps": 2}), "call-overrides"),
         (called(reading=[{"rest": True}]), "pull"),
+        (given(modelSettings={}), "settings"),
+        (called(options={"toolChoice": "none"}), "settings"),
+        (called(options={"model": "mock/two"}), "call-model"),
+        (called(options={"tools": ["look"]}), "call-tools"),
+        (called(options={"inputProcessors": {"$callback": "inputProcessors"}}), "function-arrays"),
+        (given(tools={"a": {"name": "look"}}), "tool-lists"),
+        (given(processors={"a": {"id": None}}), "odd-values"),
+        (given(processors={"a": {"methods": ["count"]}}), "odd-values"),
+        (given(processors={"a": {"asynchronous": ["processInput"]}}), "odd-values"),
+        (given(inputProcessors=[{"$value": 5}]), "odd-values"),
+        (called(options={"inputProcessors": {"$value": 5}}), "odd-values"),
+        (called(options={"others": {"odd": 1}}), "odd-values"),
+        (scenario([{}], lens={"work": ["warning"]}), "warnings"),
         (called(reading=[{"close": True}]), "close"),
         (given(processors={"a": {"processInput": [{"close": True}]}}), "close"),
         (given(processors={"a": {"processInput": [{"do": [{"cancel": True}]}]}}), "cancel"),
@@ -60,6 +73,11 @@ def test_an_argument_that_is_called_like_a_word_implies_nothing() -> None:
     assert "close" not in given(model=[{"toolCalls": [{"id": "1", "name": "t", "args": {"close": 1}}]}]).capabilities(
         "stream"
     )
+
+
+def test_it_needs_the_hooks_that_its_processors_have() -> None:
+    of = given(processors={"a": {"id": "x", "processInput": [], "onViolation": True}, "b": {"processAPIError": []}})
+    assert of.hooks == {"processInput", "processAPIError"}
 
 
 def test_there_is_an_item_for_each_mode() -> None:

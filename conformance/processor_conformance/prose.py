@@ -130,7 +130,8 @@ def _subject(wanted: dict[str, Json]) -> str:
         ("type", "chunk {}"),
     ):
         if key in wanted:
-            return text.format(pattern(wanted[key]).strip('"')) + owner
+            named = wanted[key] if isinstance(wanted[key], str) else pattern(wanted[key])
+            return text.format(named) + owner
     return "the stream is handed over" if "opened" in wanted else "model call"
 
 
