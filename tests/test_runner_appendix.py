@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from processor_conformance import appendix
-from processor_conformance.spec import Rule
+from processor_conformance import appendix, locate
+from processor_conformance.spec import Rule, load
 from runner_kit import rule
 
 BEHIND = "<!-- appendix -->\n<!-- /appendix -->\n\n| rows | why |\n|---|---|\n"
@@ -73,13 +73,27 @@ def test_names_a_fault(source: str, lines: tuple[str, ...], fault: str) -> None:
     assert [found for found in appendix.faults(text(*lines), [of("ORD-1", source)]) if found.startswith(fault)]
 
 
+EVERYTHING = text(f"| {', '.join(name for name in appendix.ROWS if name not in ('S-001', 'S-005'))} | why |")
+
+
 def test_nothing_is_wrong_with_rows_that_have_rules_or_a_reason() -> None:
-    assert appendix.faults(text("| S-002 | why |"), [of("ORD-1", "document S-001")]) == []
+    assert appendix.faults(EVERYTHING, [of("ORD-1", "document S-001, S-005")]) == []
+
+
+def test_a_row_without_rule_and_reason_is_a_fault() -> None:
+    faults = appendix.faults(EVERYTHING, [of("ORD-1", "document S-001")])
+    assert faults == ["S-005: no rule says it, and SPEC.md gives no reason why"]
+
+
+def test_the_specification_leaves_nothing_over() -> None:
+    path = locate.find("SPEC.md")
+    assert appendix.faults(path.read_text("utf-8"), list(load(path).values())) == []
 
 
 def test_a_rule_made_of_what_only_the_later_document_says_is_for_the_later_revision() -> None:
-    rules = [of("ORD-1", "document S-005"), of("ORD-2", "document S-005", "decision 2"), of("ORD-3", "observed")]
-    assert appendix.faults("", rules) == ["ORD-1: only the nine-hook document says it; its last field is 'nine-hook'"]
+    rules = [of("ORD-1", "document S-005"), of("ORD-2", "document S-005, S-001"), of("ORD-3", "observed")]
+    faults = appendix.faults(EVERYTHING, rules)
+    assert faults == ["ORD-1: only the nine-hook document says it; its last field is 'nine-hook'"]
 
 
 def test_what_is_left_over_is_listed_by_kind() -> None:

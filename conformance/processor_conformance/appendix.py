@@ -58,13 +58,14 @@ def table(found: Mapping[str, list[str]], without: Mapping[str, list[str]]) -> s
 
 
 def faults(text: str, rules: Collection[Rule]) -> list[str]:
-    """Every row that has rules as well as a reason, several reasons, or is none; every rule that holds in a revision
-    that knows nothing of what it is made of, in the families that have to be complete.
+    """Every row that has neither rules nor a reason, both, or several reasons, or is none; and every rule that holds in
+    a revision that knows nothing of what it is made of, in the families that have to be complete.
     """
     found, without = mapped(rules), reasons(text)
     said = {**{name: ["the table of rows without a rule"] for name in without}, **found}
     made = [rule for rule in rules if rule.family in COMPLETE and SIX in rule.revisions and rule.rows]
     return [
+        *(f"{name}: no rule says it, and SPEC.md gives no reason why" for name in ROWS if name not in said),
         *(f"{name}: there is no such row (named by {', '.join(by)})" for name, by in said.items() if name not in ROWS),
         *(f"{name}: {', '.join(found[name])} says it, and SPEC.md has a reason why no rule does"
           for name in without if name in found),

@@ -90,6 +90,7 @@ def _wants_no_data(link: Link, slate: Slate) -> bool:
     return slate["part"]["type"].startswith("data-") and not link.wants_data  # DAT-3
 
 
+# The nine of them (ORD-38), in the order of SPEC's table.
 HOOKS: dict[str, Hook] = {
     "process_input": Hook(
         wire="processInput",

@@ -36,7 +36,9 @@ FINISH_REASONS = ("stop", "length", "tool-calls", "content-filter", "error", "ot
 
 
 def input_phase(run: Run) -> None:
-    """processInput, once, before the loop (ORD-2); what it leaves of the system messages holds for the run (MSG-10)."""
+    """processInput, once, before the loop (ORD-2): who aborts here keeps the question from the model (TRI-20). What it
+    leaves of the system messages holds for the run (MSG-10).
+    """
     try:
         call(run, "process_input", {})
         run.message_list.everything()  # so that a message broken in place is noticed here

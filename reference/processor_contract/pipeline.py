@@ -68,7 +68,7 @@ def link_of(run: Run, hook: Hook, processor: Processor, method: Callable[[Any], 
         "message_list": run.message_list,  # STA-14: the run's own
         "state": run.state_of(processor.id),  # STA-4, STA-5, STA-15: the same object in every hook
         "stream_parts": StreamParts(run.passing if wants_data else run.passing_without_data),  # STR-14
-        "abort_signal": run.caller_signal,
+        "abort_signal": run.caller_signal,  # RES-11, RES-28
     }
     changing = [(place, name) for place, name in enumerate(hook.fields) if name not in constants]
     constant = [constants.get(name) for name in hook.fields]

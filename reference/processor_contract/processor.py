@@ -61,7 +61,7 @@ class HookArgs:
 
 @dataclass(slots=True)
 class InputArgs(HookArgs):
-    """processInput: once a request, before the loop."""
+    """processInput: once a request, before the loop (MSG-52)."""
 
     messages: list[Message]
     system_messages: list[dict[str, Any]]
@@ -71,8 +71,8 @@ class InputArgs(HookArgs):
 
 @dataclass(slots=True)
 class InputStepArgs(HookArgs):
-    """processInputStep: in every step, before the prompt is made. All but the first four may be overridden for the
-    step.
+    """processInputStep: in every step, before the prompt is made (CFG-35). All but the first four may be overridden for
+    the step.
     """
 
     messages: list[Message]
@@ -106,7 +106,7 @@ class LLMRequestArgs(HookArgs):
 
 @dataclass(slots=True)
 class APIErrorArgs(HookArgs):
-    """processAPIError: when a model call has failed. `error` is the provider's own exception, not wrapped."""
+    """processAPIError: when a model call has failed (ERR-39). `error` is the provider's own exception, not wrapped."""
 
     error: BaseException
     messages: list[Message]
@@ -192,7 +192,7 @@ class ToolResultArgs(HookArgs):
 
 @dataclass(slots=True)
 class OutputResultArgs(HookArgs):
-    """processOutputResult: once, on the finished run. `messages` are this run's response."""
+    """processOutputResult: once, on the finished run (RES-27). `messages` are this run's response."""
 
     messages: list[Message]
     message_list: MessageList

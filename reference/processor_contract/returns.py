@@ -26,7 +26,7 @@ STEP_KEYS = frozenset({*STEP_OVERRIDES, "messages", "message_list", "system_mess
 
 
 def messages_as(source: Source, *, empty_keeps: bool = False) -> Returns:
-    """A message array (MSG-4), the same list (MSG-21), `{messages?, system_messages?}` (MSG-19, MSG-20) or None
+    """A message array (MSG-4, MSG-51), the same list (MSG-21), `{messages?, system_messages?}` (MSG-19, MSG-20) or None
     (MSG-22); new messages get the source.
 
     With `empty_keeps` an empty array changes nothing (MSG-9, MSG-23).
@@ -44,7 +44,7 @@ def messages_as(source: Source, *, empty_keeps: bool = False) -> Returns:
 
 
 def step_overrides(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
-    """What processInputStep may return: overrides for this step, messages, the same list, or None (CFG-6).
+    """What processInputStep may return: overrides for this step, messages, the same list, or None (CFG-6, CFG-34).
 
     An override replaces its value whole (CFG-13); one that is None is as if it were not there (CFG-14), and so is an
     empty object (CFG-32).

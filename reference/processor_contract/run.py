@@ -220,7 +220,7 @@ class Run:
         self.silent = False
 
     def may_retry(self) -> bool:
-        """Whether there is a step to repeat, and the budget grants another attempt at it (RTY-2, RTY-3)."""
+        """Whether there is a step to repeat, and the budget grants another attempt at it (RTY-2, RTY-3, RTY-30)."""
         return self.in_step and self.retries < (self.settings.max_retries or 0)
 
     def grant_retry(self, *, feedback: str | None, to_error_processor: bool = False) -> None:
