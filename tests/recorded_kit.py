@@ -120,7 +120,8 @@ def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def model(name: str = MODEL, streaming: bool = True) -> OpenAICompatible:
-    return OpenAICompatible(f"openai/{name}", base_url=SERVER, streaming=streaming)
+    """The recorded model. vcrpy's connection is one that is made late: of the time-outs it knows the first alone."""
+    return OpenAICompatible(f"openai/{name}", base_url=SERVER, streaming=streaming, connect_timeout=120)
 
 
 def settled(**settings: Any) -> Processor:

@@ -71,7 +71,9 @@ def test_the_base_url_may_come_from_the_environment(mock_provider: MockServer, m
 
 
 @pytest.mark.parametrize(
-    "url", ["", "localhost:80", "ftp://host/v1", "http://", "http://host:port", "http://host:0", "http://ho st", "http://ü"]
+    "url",
+    ["", "localhost:80", "ftp://host/v1", "http://", "http://host:port", "http://host:0", "http://ho st", "http://ü",
+     f"http://{'a' * 70}"],
 )
 def test_a_base_url_that_is_none(url: str) -> None:
     with pytest.raises(InvalidAgent, match="the base URL of a provider has to begin with http"):
@@ -147,6 +149,22 @@ def test_the_key_is_nowhere_in_the_model(mock_provider: MockServer) -> None:
     list(asking.stream(ModelRequest([{"role": "user", "content": "plain"}])))
 
     assert KEY not in repr(asking) + str(vars(asking))
+
+
+@pytest.mark.parametrize("fault", [{"hangUp": True}, {"cutAfter": 2, "reset": True}, {"status": 400}, {"body": ""}])
+def test_the_key_is_in_no_variable_of_a_trace(fault: dict[str, Any]) -> None:
+    with serving({"text": "abc", "fault": fault}) as server:
+        error = failure(f"{server.url}/v1")
+    gone = failure(f"{server.url}/v1")
+
+    traces = [traceback.TracebackException.from_exception(one, capture_locals=True) for one in (error, gone)]
+    assert "sk-" not in "".join(line for trace in traces for line in trace.format())
+
+
+def test_a_key_of_a_letter_hides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    with serving({"fault": {"status": 400, "body": "a text"}}) as server:
+        assert "a text" in str(failure(f"{server.url}/v1"))
 
 
 @pytest.mark.parametrize("key", ["sk-two\nlines", "sk-ü", "sk-two words"])

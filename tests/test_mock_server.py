@@ -208,7 +208,14 @@ def test_other_addresses(method: str, path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("headers", "status"), [({}, 411), ({"Content-Length": "-1"}, 411), ({"Content-Length": "9" * 12}, 413)]
+    ("headers", "status"),
+    [
+        ({}, 411),
+        ({"Content-Length": "-1"}, 411),
+        ({"Content-Length": "9" * 12}, 413),
+        ({"Content-Length": "9" * 5000}, 413),
+        ({"Transfer-Encoding": "chunked"}, 400),
+    ],
 )
 def test_a_body_that_is_not_read(headers: dict[str, str], status: int) -> None:
     with serving({"text": "a"}) as server:
@@ -216,10 +223,23 @@ def test_a_body_that_is_not_read(headers: dict[str, str], status: int) -> None:
         connection.putrequest("POST", CHAT)
         for name, value in headers.items():
             connection.putheader(name, value)
-        connection.endheaders()
+        connection.endheaders(b"\r\n" if "Transfer-Encoding" in headers else None)
 
         assert connection.getresponse().status == status
         connection.close()
+
+
+def test_a_body_in_chunks() -> None:
+    with serving({"text": "a"}) as server:
+        connection = talking(server)
+        content = json.dumps(question("é" * 100)).encode()
+        pieces = iter([content[:7], content[7:30], content[30:]])
+        connection.request("POST", CHAT, pieces, {"Transfer-Encoding": "chunked"}, encode_chunked=True)
+        with connection.getresponse() as response:
+            response.read()
+        connection.close()
+
+        assert (response.status, last(server)["body"]) == (200, question("é" * 100))
 
 
 def test_a_connection_serves_several_requests() -> None:

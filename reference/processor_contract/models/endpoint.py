@@ -31,6 +31,7 @@ RETRYABLE = frozenset({408, 409, 425, 429})  # and all from 500 on
 LONGEST_ERROR = 64 * 1024  # of what a provider said instead of answering, that much is kept
 BREAKS_OFF = "broke off in mid-answer"
 HIDDEN = "***"
+SHORTEST_KEY = 4  # what is shorter is no secret, and stands in every other word
 PORTS = {"http": 80, "https": 443}
 
 
@@ -57,6 +58,7 @@ class Endpoint:
         try:
             parts = urlsplit(self.base_url)
             sound = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+            str(parts.hostname).encode("idna")
         except ValueError:
             sound = False
         if not sound or not self.base_url.isascii() or not self.base_url.isprintable() or " " in self.base_url:
@@ -87,7 +89,7 @@ class Endpoint:
     def without_key(self, text: str) -> str:
         """The text, with stars where it holds the key: a provider's error may quote it."""
         key = os.environ.get(self.key_variable, "").strip()
-        return text.replace(key, HIDDEN) if key else text
+        return text.replace(key, HIDDEN) if len(key) >= SHORTEST_KEY else text
 
     def url(self, path: str) -> str:
         """The address of a path, for people: without the query, which may hold a key."""
@@ -147,6 +149,7 @@ class Exchange:
         self._signal = signal
         self._release: Any = lambda: None
         self._connection: http.client.HTTPConnection | None = None
+        self._response: http.client.HTTPResponse | None = None
 
     def post(self, payload: bytes) -> Answer:
         """Sends the request and waits for the head of its answer."""
@@ -154,27 +157,17 @@ class Exchange:
             raise Cancelled(self._signal.reason)
         parts = urlsplit(self.endpoint.base_url)
         way = route(parts)
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "text/event-stream, application/json",
-            "User-Agent": "processor-contract",
-            "Connection": "close",
-        }
-        key = self.endpoint.key()
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
         where = target(parts, self._path) + (f"?{parts.query}" if parts.query else "")
         if way.proxied and parts.scheme == "http":
             where = f"http://{parts.netloc}{where}"
-            headers.update(way.headers)
         with self.reporting():
             self._connection = self._connect(parts, way)
-            self._connection.request("POST", where, payload, headers)
+            self._connection.request("POST", where, payload, self._headers(parts, way))
             line = self._connection.sock
             line.settimeout(self.endpoint.read_timeout)
             if self._signal is not None:
                 self._release = self._signal.on_abort(lambda reason: hang_up(line))
-            response = self._connection.getresponse()
+            self._response = response = self._connection.getresponse()
         answer = Answer(self, response)
         encoding = response.headers.get("Content-Encoding", "identity")
         if encoding != "identity":
@@ -182,6 +175,18 @@ class Exchange:
         if response.status >= 300:
             self.refuse(response.status, response.reason, answer.beginning(), response.headers.get("Retry-After"))
         return answer
+
+    def _headers(self, parts: SplitResult, way: Route) -> dict[str, str]:
+        """The request's headers. Nobody holds them in a variable: a trace may show those."""
+        key = self.endpoint.key()
+        return {
+            "Content-Type": "application/json",
+            "Accept": "text/event-stream, application/json",
+            "User-Agent": "processor-contract",
+            "Connection": "close",
+            **({"Authorization": f"Bearer {key}"} if key else {}),
+            **(way.headers if way.proxied and parts.scheme == "http" else {}),
+        }
 
     def _connect(self, parts: SplitResult, way: Route) -> http.client.HTTPConnection:
         """A connection that is not made yet. The classes are named in full: a recorder puts its own in their place."""
@@ -197,8 +202,9 @@ class Exchange:
     def close(self) -> None:
         """Closes the connection, also in the middle of an answer."""
         self._release()
-        if self._connection is not None:
-            self._connection.close()
+        for one in (self._response, self._connection):
+            if one is not None:
+                one.close()
 
     @contextlib.contextmanager
     def reporting(self, verb: str = "cannot be reached") -> Iterator[None]:
@@ -207,7 +213,8 @@ class Exchange:
             yield
         except (OSError, http.client.HTTPException) as error:
             what, may_succeed = said_of(error, verb)
-            raise self.failure(what, may_succeed=may_succeed) from error
+            # Without its own trace, which has the headers, and the key, in the variables of its frames.
+            raise self.failure(what, may_succeed=may_succeed) from error.with_traceback(None)
 
     def failure(
         self,
@@ -264,7 +271,6 @@ class Answer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._response.close()
         self.exchange.close()
 
     def pieces(self) -> Iterator[bytes]:
@@ -314,12 +320,12 @@ def message_in(body: str) -> str:
     """What an error body says, in the forms that providers use; else its beginning."""
     try:
         found = json.loads(body)
-    except ValueError:
+        for name in ("error", "message", "detail"):
+            if isinstance(found, dict) and name in found:
+                found = found[name]
+        return found if isinstance(found, str) else json.dumps(found)[:200]
+    except (ValueError, RecursionError):
         return " ".join(body.split())[:200]
-    for key in ("error", "message", "detail"):
-        if isinstance(found, dict) and key in found:
-            found = found[key]
-    return found if isinstance(found, str) else json.dumps(found)[:200]
 
 
 def seconds(retry_after: str | None) -> float | None:

@@ -19,7 +19,7 @@ import socket
 import sys
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -52,7 +52,7 @@ class MockServer:
         self._asked = 0
         self._lock = threading.Lock()
         self._listening = Listening((host, port), self)
-        self._thread = threading.Thread(target=self._listening.serve_forever, args=(0.02,), name="mock-provider")
+        self._thread = threading.Thread(target=self._listening.serve_forever, args=(0.02,), daemon=True)
         name = f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self._listening.server_address[1]}"
 
@@ -219,27 +219,44 @@ class Handler(BaseHTTPRequestHandler):
 
     def body(self) -> Json:
         """The request's body; what is no JSON stays the text it is. Raises `Refused` for one that cannot be read."""
-        length = self.headers.get("Content-Length", "")
-        if not length.isdecimal():
-            raise Refused("the request has no Content-Length", 411)
-        if int(length) > LARGEST_REQUEST:
-            raise Refused(f"the request has more than {LARGEST_REQUEST} bytes", 413)
+        text = b"".join(self.pieces()).decode("utf-8", "replace")
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError):
+            return text
+
+    def pieces(self) -> Iterator[bytes]:
+        """The body, of the length that the request tells, or in the chunks that it comes in."""
         turn = self.server.mock.script.next()
-        pause = turn.fault.slow_read if turn is not None else 0
-        left, pieces = int(length), []
-        while left > 0:
+        pause = turn.fault.slow_read if turn is not None else 0.0
+        if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
+            yield from self.exactly(self.headers.get("Content-Length", ""), 10, pause)
+            return
+        while size := self.rfile.readline(100).partition(b";")[0].strip().decode("latin-1"):
+            yield from self.exactly(size, 16, pause)
+            self.rfile.readline(3)
+            if not int(size, 16):
+                return
+        raise Refused("the request has chunks that are none")
+
+    def exactly(self, size: str, base: int, pause: float) -> Iterator[bytes]:
+        """So many bytes, told as a number of that base; slowly where the script says so."""
+        try:
+            left = int(size, base) if len(size) < 16 else LARGEST_REQUEST + 1
+        except ValueError:
+            left = -1
+        if left < 0:
+            raise Refused("the request does not tell its length; send Content-Length, or chunks", 411)
+        if left > LARGEST_REQUEST:
+            raise Refused(f"the request has more than {LARGEST_REQUEST} bytes", 413)
+        while left:
             if pause:
                 self.server.mock.stopping.wait(pause)
             piece = self.rfile.read(min(left, 64) if pause else left)
             if not piece:
                 raise ConnectionError("the client left in the middle of its request")
-            pieces.append(piece)
+            yield piece
             left -= len(piece)
-        text = b"".join(pieces).decode("utf-8", "replace")
-        try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            return text
 
     def answer(self, status: int, value: Json) -> None:
         """A JSON answer in one piece."""
