@@ -58,10 +58,14 @@ class Hook:
         return tuple(self.args.__dataclass_fields__)
 
 
+def _earlier_steps(run: Run, slate: Slate) -> None:
+    slate["steps"] = run.shown_steps()  # CFG-24, CFG-33, ERR-19; for each processor anew (RES-25)
+
+
 def _current_step(run: Run, slate: Slate) -> None:
     step = run.current_step()  # ORD-31: text and calls follow the response as the processors leave it
     calls = clone(step.get("toolCalls"))
-    slate.update(text=step["text"], tool_calls=calls, steps=run.shown_steps(step))
+    slate.update(text=step["text"], tool_calls=calls, steps=run.shown_steps(step))  # RES-21, RES-22, RES-23
 
 
 def _tool_result(run: Run, slate: Slate) -> None:
@@ -106,12 +110,14 @@ HOOKS: dict[str, Hook] = {
         array="input",
         returns=returns.step_overrides,
         sees=MessageList.everything,
+        derive=_earlier_steps,
     ),
     "process_llm_request": Hook(
         wire="processLLMRequest",
         args=LLMRequestArgs,
         array="input",
         returns=returns.prompt_or_response,
+        derive=_earlier_steps,
         in_six=False,
     ),
     "process_api_error": Hook(
@@ -120,6 +126,7 @@ HOOKS: dict[str, Hook] = {
         array="error",
         returns=returns.retry_or_not,
         sees=MessageList.everything,
+        derive=_earlier_steps,
     ),
     "process_output_stream": Hook(
         wire="processOutputStream",

@@ -279,7 +279,6 @@ def recover(run: Run, attempt: Attempt, error: BaseException) -> Generator[Chunk
     slate = {
         "error": error,  # ERR-12: not wrapped
         "step_number": attempt.number,
-        "steps": run.shown_steps(),  # ERR-19
         "retry_count": run.api_retries,  # ERR-20
     }
     feedback: str | None = None

@@ -21,7 +21,6 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     settings = run.settings
     slate = {
         "step_number": attempt.number,
-        "steps": run.shown_steps(),  # CFG-24, CFG-33
         "model": settings.model,
         "tools": {name: copy(tool) for name, tool in settings.tools.items()},
         "tool_choice": clone(settings.tool_choice),  # copies: an edit in place reaches no other step (CFG-17)
@@ -36,7 +35,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     # Made afresh for each attempt, so that what an error processor changed is in it (ERR-18).
     prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
     # LLM-15: what this call will send, and to whom
-    slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "steps": run.shown_steps()}
+    slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number}
     prompt = call(run, "process_llm_request", slate)["prompt"]
     if not prompt:
         raise ContractError("the prompt was emptied in place; leave at least one message in it", "LLM-3")
