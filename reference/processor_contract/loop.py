@@ -194,7 +194,7 @@ def finished(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
     """The model's own `finish`: never sent to the client; processors see it where the step may end the run (ORD-16)."""
     reason = payload.get("finishReason")
     attempt.finish_reason = reason if reason in FINISH_REASONS else "other"  # RES-17
-    attempt.provider_metadata = payload.get("providerMetadata")
+    attempt.provider_metadata = payload.get("providerMetadata")  # RES-26: whatever the reason
     usage = payload.get("usage")
     add_usage(attempt.usage, usage)
     if attempt.replay is None:

@@ -46,7 +46,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
         settings=clone(chosen["model_settings"]),
         provider_options=clone(chosen["provider_options"]),
         structured_output=clone(chosen["structured_output"]),
-        abort_signal=run.signal,
+        abort_signal=run.signal,  # RES-9
     )
 
 

@@ -175,7 +175,7 @@ class Run:
     # -- ending ----------------------------------------------------------------------------------------------------
 
     def check_cancelled(self) -> None:
-        """Raises Cancelled once the signal has fired: no further hook runs (RES-4)."""
+        """Raises Cancelled once the signal has fired: no further hook runs (RES-4), or none at all (RES-8)."""
         if self.signal.aborted and not self.committed:
             raise Cancelled(self.signal.reason)
 
@@ -294,10 +294,12 @@ class Run:
             self.steps[-1]["text"] += joined_text(added)
 
     def summary(self) -> RunSummary:
-        """The run so far, as processOutputResult gets it: text of the accepted steps, usage of all calls."""
+        """The run so far, as processOutputResult gets it (RES-19), made anew for each processor (RES-15): text of the
+        accepted steps, usage of all calls.
+        """
         self.follow_response()
         return {
-            "text": "".join(step["text"] for step in self.steps),
+            "text": "".join(step["text"] for step in self.steps),  # RES-20
             "usage": clone(self.usage),
             "finishReason": self.finish_reason,
             "steps": self.shown_steps(),

@@ -161,7 +161,7 @@ class Stream:
         return self.result().text
 
     def close(self) -> None:
-        """Cancels the run if it has not ended: nothing further runs, nothing is persisted (RES-4, PER-21)."""
+        """Cancels the run if it has not ended (RES-13): nothing further runs, nothing is persisted (RES-4, PER-21)."""
         if self._run.ended:
             return
         self._run.signal.abort("the stream was closed")
@@ -253,7 +253,7 @@ def failure_of(run: Run, error: BaseException) -> BaseException:
 
 
 def result_of(run: Run) -> RunResult:
-    """A copy of what became of a run; shares nothing with it."""
+    """A copy of what became of a run, however it ended (RES-7, RES-24); shares nothing with it."""
     tripped = run.tripwire is not None  # TRI-16: no text; the steps accepted before it
     return RunResult(
         text="" if tripped else "".join(step["text"] for step in run.steps),  # RES-5

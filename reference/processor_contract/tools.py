@@ -189,7 +189,7 @@ def _result(run: Run, tool: Tool, call: ToolCallInfo, span: Span) -> Any:
     if tool.takes_context:
         writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))
         tracing = TracingContext(span if run.trace.on else None)
-        context = ToolContext(call["toolCallId"], run.request_context, run.signal, writer, tracing)
+        context = ToolContext(call["toolCallId"], run.request_context, run.signal, writer, tracing)  # RES-10
         result = tool.execute(args, context)
     else:
         result = tool.execute(args)
