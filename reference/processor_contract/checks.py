@@ -41,6 +41,17 @@ def check_array(array: str, processors: Any, reserved: Sequence[str]) -> None:
         if not any(callable(getattr(processor, name, None)) for name in fed):
             hooks = ", ".join(fed)
             raise InvalidAgent(f"processor {identity!r} has none of the hooks of {array}_processors: {hooks}", "CFG-2")
+    check_places(processors)
+
+
+def check_places(processors: Sequence[Any]) -> None:
+    """One that has to stand behind all others with a hook does: what it does there is worth nothing before them."""
+    for place, processor in enumerate(processors):
+        hook = getattr(processor, "last_with", None)
+        behind = [one for one in processors[place + 1 :] if hook and callable(getattr(one, hook, None))]
+        if behind:
+            wanted = f"processor {processor.id!r} has to stand behind all others with {hook}"
+            raise InvalidAgent(f"{wanted}, and stands before {behind[0].id!r}; move it to the end")
 
 
 def check_names(processor: Any) -> None:

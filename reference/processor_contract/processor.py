@@ -31,6 +31,7 @@ class Processor:
     description: str | None = None
     processor_index: int | None = None
     process_data_parts: bool = False
+    last_with: str | None = None  # the hook behind whose other processors it has to stand, where it has to
     commits: bool = False  # the runtime's own: its processOutputResult saves, after which nothing is cancelled (RES-14)
     on_violation: Callable[[dict[str, Any]], None] | None = None
 
@@ -102,6 +103,7 @@ class LLMRequestArgs(HookArgs):
     state: dict[str, Any]
     writer: Writer
     abort_signal: AbortSignal | None
+    _asked: Any  # the request that goes out with the prompt: the contract shows no more of it, the cache is keyed on it
 
 
 @dataclass(slots=True)

@@ -34,13 +34,8 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     attempt.offered = offered_tools(chosen)  # CFG-31: they are the ones that can be executed, wherever they come from
     # Made afresh for each attempt, so that what an error processor changed is in it (ERR-18).
     prompt = to_prompt(run.message_list.get_all_system_messages(), run.feedback, run.message_list.everything())
-    # LLM-15: what this call will send, and to whom
-    slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number}
-    prompt = call(run, "process_llm_request", slate)["prompt"]
-    if not prompt:
-        raise ContractError("the prompt was emptied in place; leave at least one message in it", "LLM-3")
-    return ModelRequest(  # CFG-18
-        prompt=clone(prompt) if run.plan["process_llm_request"] else prompt,  # a processor may have kept its own
+    request = ModelRequest(  # CFG-18
+        prompt=prompt,
         tools=[{**tool.described(), "name": name} for name, tool in attempt.offered.items()],  # CFG-11
         tool_choice=clone(chosen["tool_choice"]),  # copies: a processor may have returned an object of its own
         settings=clone(chosen["model_settings"]),
@@ -48,6 +43,13 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
         structured_output=clone(chosen["structured_output"]),
         abort_signal=run.signal,  # RES-9
     )
+    # LLM-15: what this call will send, and to whom
+    slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "_asked": request}
+    prompt = call(run, "process_llm_request", slate)["prompt"]
+    if not prompt:
+        raise ContractError("the prompt was emptied in place; leave at least one message in it", "LLM-3")
+    request.prompt = clone(prompt) if run.plan["process_llm_request"] else prompt  # a processor may have kept its own
+    return request
 
 
 def offered_tools(chosen: dict[str, Any]) -> dict[str, Any]:

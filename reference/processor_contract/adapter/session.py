@@ -30,7 +30,7 @@ from .values import Objects, camel, snake
 from .wire import Peer
 
 CURRENT_RUN: ContextVar[str] = ContextVar("run", default="")
-NOT_ARGUMENTS = ("processor_id", "_tripwire", "_tell")
+NOT_ARGUMENTS = ("processor_id", "_tripwire", "_tell", "_asked")
 TOKENS = ("state", "message_list", "request_context", "abort_signal", "writer", "error")
 NONE_IS_A_VALUE = ("result",)
 ABOUT_CALL = ("warnings", "request", "rawResponse")

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from .prefill_error_handler import PrefillErrorHandler
+from .response_cache import CacheBackend, InMemoryCache, ResponseCache
 
-__all__ = ["PrefillErrorHandler"]
+__all__ = ["CacheBackend", "InMemoryCache", "PrefillErrorHandler", "ResponseCache"]

@@ -1,0 +1,172 @@
+"""ResponseCache: answers a request with what the provider said to the same request before.
+
+Flows in: requests on their way to the provider, and its answers. Flows out: answers kept before; texts to the backend.
+What is kept is what the provider said, before any output processor saw it (LLM-10): guard and empty it accordingly.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from ..context import Clock, RequestContext
+from ..data import Chunk, canonical, fault_of
+from ..errors import InvalidAgent
+from ..processor import LLMRequestArgs, LLMResponseArgs, Processor
+
+WHOLE = ("stop", "tool-calls")  # how an answer ends that is worth keeping: neither cut off nor blocked
+UNREADABLE = (TypeError, ValueError, RecursionError)
+
+
+class CacheBackend(Protocol):
+    """Where answers are kept: texts by key. Safe from several threads; free to forget anything at any time."""
+
+    def get(self, key: str) -> str | None:
+        """The text kept under the key, or None."""
+        ...
+
+    def set(self, key: str, text: str) -> None:
+        """Keeps a text, in the place of one that was there."""
+        ...
+
+
+class InMemoryCache:
+    """A backend in this process, of bounded size: what was not asked for the longest time is forgotten first.
+
+    `max_size` counts characters of all texts together; a longer one is not kept at all. `max_age` is in seconds, None
+    for no limit, measured by the `clock`.
+    """
+
+    def __init__(self, max_size: int = 10_000_000, *, max_age: float | None = None, clock: Clock | None = None) -> None:
+        self._max_size = max_size
+        self._max_age = max_age
+        self._clock = clock or Clock()
+        self._entries: OrderedDict[str, tuple[str, float]] = OrderedDict()
+        self._size = 0
+        self._lock = threading.Lock()
+
+    def get(self, key: str) -> str | None:
+        with self._lock:
+            text, since = self._entries.get(key, ("", 0.0))
+            if not text:
+                return None
+            if self._max_age is not None and self._clock.now() - since > self._max_age:
+                self._forget(key)
+                return None
+            self._entries.move_to_end(key)
+            return text
+
+    def set(self, key: str, text: str) -> None:
+        with self._lock:
+            self._forget(key)
+            if len(text) > self._max_size:
+                return
+            self._entries[key] = (text, self._clock.now())
+            self._size += len(text)
+            while self._size > self._max_size:
+                self._forget(next(iter(self._entries)))
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        with self._lock:
+            self._entries.clear()
+            self._size = 0
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _forget(self, key: str) -> None:
+        text, _ = self._entries.pop(key, ("", 0.0))
+        self._size -= len(text)
+
+
+class ResponseCache(Processor):
+    """Keeps whole answers and replays them (LLM-7, LLM-18), for any number of requests, agents and threads at once.
+
+    **It holds unprocessed text**: answers as the provider gave them, with every word that output processors redact or
+    that a guardrail stops. They are processed anew on each replay, so nobody sees more than of a live answer; whoever
+    can read the backend does. Guard and empty it like the raw conversations that it holds.
+
+    An answer is found again only by the same request: the prompt as it goes out, the model's id, tools, tool choice,
+    settings, provider options and structured output. So it belongs into `input_processors` behind all others that have
+    `process_llm_request`; a place before one of them is refused. Not kept are answers that were cut off, blocked or
+    broken, and requests that are no JSON. Replays cost nothing (RES-3); processLLMResponse has `from_cache` true.
+
+    `scope` is a function of the request context whose text keeps apart what must not be shared, for instance the
+    tenant's name. What the backend raises makes the request go to the provider, and is given to `on_error`.
+    """
+
+    id = "response-cache"
+    description = "Replays answers to requests that were asked before."
+    last_with = "process_llm_request"
+
+    def __init__(
+        self,
+        backend: CacheBackend | None = None,
+        *,
+        scope: Callable[[RequestContext], str] | None = None,
+        on_error: Callable[[Exception], None] | None = None,
+        id: str = "response-cache",
+    ) -> None:
+        if backend is not None and not all(callable(getattr(backend, name, None)) for name in ("get", "set")):
+            raise InvalidAgent(f"the backend of {id!r} is {type(backend).__name__}; use an object with `get` and `set`")
+        self.id = id
+        self._backend: CacheBackend = InMemoryCache() if backend is None else backend
+        self._scope = scope
+        self._on_error = on_error
+
+    def process_llm_request(self, args: LLMRequestArgs) -> dict[str, Any] | None:
+        """The answer kept for this very request, or nothing; the key is left in the state for the answer to come."""
+        key = args.state["key"] = self.key_of(args)
+        text = None if key is None else self._asked(lambda: self._backend.get(key))
+        chunks = chunks_of(text)
+        return None if chunks is None else {"response": {"chunks": chunks}}
+
+    def process_llm_response(self, args: LLMResponseArgs) -> None:
+        """Keeps a live answer that is whole (S-112: never one that was replayed)."""
+        key = args.state.pop("key", None)
+        if key is None or args.from_cache or not is_whole(args.chunks):
+            return
+        with contextlib.suppress(*UNREADABLE):
+            text = json.dumps(args.chunks, ensure_ascii=False, allow_nan=False)
+            self._asked(lambda: self._backend.set(key, text))
+
+    def key_of(self, args: LLMRequestArgs) -> str | None:
+        """The key of the request that is about to go out; None for one that JSON cannot hold."""
+        asked = {field.name: getattr(args._asked, field.name) for field in dataclasses.fields(args._asked)}
+        asked.update(prompt=args.prompt, model=args.model.id, abort_signal=None)
+        if self._scope is not None:
+            asked["scope"] = self._scope(args.request_context)
+        try:
+            return hashlib.sha256(canonical(asked).encode("utf-8", "surrogatepass")).hexdigest()
+        except UNREADABLE:
+            return None
+
+    def _asked(self, ask: Callable[[], Any]) -> Any:
+        """What the backend answers; nothing where it fails: a cache that is down must stop no request."""
+        try:
+            return ask()
+        except Exception as error:
+            if self._on_error is not None:
+                self._on_error(error)
+            return None
+
+
+def chunks_of(text: Any) -> list[Chunk] | None:
+    """The answer that a text holds; None where it holds none."""
+    try:
+        chunks = json.loads(text) if isinstance(text, str) else None
+    except UNREADABLE:
+        return None
+    return chunks if isinstance(chunks, list) and not any(map(fault_of, chunks)) and is_whole(chunks) else None
+
+
+def is_whole(chunks: list[Chunk]) -> bool:
+    """Whether it is an answer with a good end, and its last chunk that end."""
+    return bool(chunks) and chunks[-1]["type"] == "finish" and chunks[-1]["payload"].get("finishReason") in WHOLE
