@@ -28,6 +28,11 @@ def connect_late(send: Callable[[str], None]) -> Callable[[str], None]:
     return _Late(send).receive
 
 
+def connect_endless(send: Callable[[str], None]) -> Callable[[str], None]:
+    """The same, but its runs do not end."""
+    return _Endless(send).receive
+
+
 def connect_six(send: Callable[[str], None]) -> Callable[[str], None]:
     """The same in the other revision."""
     return _Tiny(send, {**HELLO, "revisions": ["six-hook"]}).receive
@@ -88,3 +93,9 @@ class _Late(_Tiny):
         super().receive(line)
         if message.get("method") == "session/close":
             self.say(method="stream/chunk", params={"run": self.last, "chunk": {"type": "text-delta"}})
+
+
+class _Endless(_Tiny):
+    def say(self, **message: Json) -> None:
+        if "outcome" not in message.get("result", {}):
+            super().say(**message)

@@ -379,6 +379,35 @@ def test_a_stale_deviation_fails(folder: Path, tmp_path: Path) -> None:
     assert run(folder, "--deviations", known(tmp_path)) == 1
 
 
+ENDLESS = """
+[[cause]]
+id = "endless"
+shows = "Its runs do not end."
+rules = ["ORD-9"]
+
+[[deviation]]
+scenario = "ORD-9-ends"
+cause = "endless"
+reason = "It waits."
+endless = true
+instead = [{at = "/expect/0/outcome", remove = true}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("impl", "text", "expected"),
+    [
+        ("python:runner_tiny:connect_endless", ENDLESS, 0),
+        ("python:runner_tiny:connect_endless", ENDLESS.replace("endless = true", ""), 1),
+        (TINY, ENDLESS, 1),
+    ],
+)
+def test_a_run_that_does_not_end_can_be_a_known_deviation(tmp_path: Path, impl: str, text: str, expected: int) -> None:
+    ends = {"work": [text_start("one"), text_start("two")], "outcome": {"text": ""}}
+    write(tmp_path / "mine", "ORD-9-ends", modes=["generate"], expect=[ends])
+    assert run(tmp_path / "mine", "--deviations", known(tmp_path, text), "--timeout", "0.3", impl=impl) == expected
+
+
 def test_a_wrong_deviations_file_is_an_error(broken: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(broken, "--deviations", known(tmp_path, DEVIATIONS.replace('backwards"\ncause', 'none"\ncause'))) == 2
     assert "there is no scenario 'ORD-9-none'" in capsys.readouterr().err

@@ -46,7 +46,8 @@ class Deviation:
     """One accepted difference: in which scenario and modes, from which cause, and what comes instead.
 
     `instead` patches the scenario's JSON; `invariants` names rules whose invariant may break, `gates` gates that may
-    stay shut. `sometimes`: a race, which may as well not happen.
+    stay shut. `sometimes`: a race, which may as well not happen. `endless`: the run does not end, and is judged by what
+    came until then.
     """
 
     scenario: str
@@ -57,6 +58,7 @@ class Deviation:
     invariants: tuple[str, ...] = ()
     gates: tuple[str, ...] = ()
     sometimes: bool = False
+    endless: bool = False
 
     def concerns(self, item: Item) -> bool:
         return self.scenario == item.scenario.id and (not self.modes or item.mode in self.modes)
@@ -134,6 +136,7 @@ def _deviation(table: dict[str, Any]) -> Deviation:
         invariants=_several(table.get("invariant", ())),
         gates=_several(table.get("gate", ())),
         sometimes=table.get("sometimes", False),
+        endless=table.get("endless", False),
     )
 
 

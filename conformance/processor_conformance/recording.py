@@ -21,6 +21,7 @@ from pathlib import Path
 
 from . import player
 from .connection import Adapter, Hello
+from .faults import AdapterFault
 from .normal import Normaliser
 from .packing import packed, unpacked
 from .scenario import Item, Scenario, natural
@@ -114,11 +115,17 @@ def _sortable(value: Json) -> str:
 
 
 def _played(adapter: Adapter, items: Iterable[Item], timeout: float) -> Iterator[tuple[Item, Json]]:
-    """Plays each item that the implementation can be asked, and gives its line."""
+    """Plays each item that the implementation can be asked, and gives its line; none where that does not end."""
     for item in items:
         hello = adapter.start()
         if not (hello.undeclared(item) or hello.lacking(item)):
-            trace = player.play(adapter, item, seed=0, timeout=timeout)
+            try:
+                trace = player.play(adapter, item, seed=0, timeout=timeout)
+            except AdapterFault as fault:
+                if fault.kind != "hung" or fault.trace is None:
+                    raise
+                adapter.close()  # a run that does not end leaves nothing to record; the others go on
+                continue
             yield item, line(item.scenario, trace)
 
 

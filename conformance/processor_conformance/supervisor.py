@@ -22,6 +22,7 @@ from .words import REVISION
 
 STARTS = 3  # so many starts that fail in a row end the run
 HANGS = 5  # and so many plays in a row that hang
+ENDLESS = 3.0  # seconds until a run that is known not to end has not
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class Supervisor:
             self.lacks |= lacking
             if undeclared or lacking:
                 return Result(item, "unsupported", message=f"needs {', '.join(sorted(undeclared | lacking))}")
-            trace = player.play(self.adapter, item, seed=self.subject.seed, timeout=self.subject.timeout)
+            trace = self._played(item)
             self._traces[id(trace)] = len(self.results), trace
             return self._judged(item, trace)
         except AdapterDidNotStart as fault:
@@ -105,6 +106,19 @@ class Supervisor:
             return Result(item, "suite-error", message=str(error))
         except Exception:
             return Result(item, "suite-error", message=traceback.format_exc())
+
+    def _played(self, item: Item) -> Trace:
+        """The trace of a play; what there is of it where the run is known not to end, and does not."""
+        seed, timeout = self.subject.seed, self.subject.timeout
+        if not any(entry.endless for entry in self._keeper.known.of(item)):
+            return player.play(self.adapter, item, seed=seed, timeout=timeout)
+        try:
+            return player.play(self.adapter, item, seed=seed, timeout=min(timeout, ENDLESS))
+        except AdapterFault as fault:
+            if fault.kind != "hung" or fault.trace is None:
+                raise
+            self.adapter.close()
+            return fault.trace
 
     def _judged(self, item: Item, trace: Trace) -> Result:
         result = judge(item, trace, self._keeper.known.of(item))
