@@ -45,6 +45,7 @@ ORDER = (
     "memory",
     "processors",
     "loop",
+    "structured",
     "stream",
     "agent",
     "storage_contract",

@@ -23,6 +23,14 @@ class InvalidSchema(ContractError):
     """A JSON schema that is none, or says what nobody here would check; the text names the place."""
 
 
+class InvalidObject(ContractError):
+    """There is no object where one was asked for; `of_answer` where the model's answer is the reason."""
+
+    def __init__(self, message: str, *, of_answer: bool = False) -> None:
+        super().__init__(message)
+        self.of_answer = of_answer
+
+
 class InvalidMessage(ContractError):
     """A message whose shape the contract does not allow; the text names the message."""
 

@@ -43,6 +43,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
         structured_output=clone(chosen["structured_output"]),
         abort_signal=run.signal,  # RES-9
     )
+    attempt.structured_output = request.structured_output
     # LLM-15: what this call will send, and to whom
     slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "_asked": request}
     prompt = call(run, "process_llm_request", slate)["prompt"]

@@ -94,6 +94,7 @@ class Attempt:
     provider_metadata: Json = None
     model: Any = None
     replay: list[Chunk] | None = None
+    structured_output: Json = None  # what its model call was asked for
     about_call: dict[str, Json] = field(default_factory=dict)  # warnings, request, rawResponse
     recovered: bool = False  # an error processor asked for another attempt
     offered: dict[str, Any] = field(default_factory=dict)  # the tools this step offers

@@ -16,9 +16,10 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from .data import Chunk, Json, Message, StepResult, Usage, clone, no_usage
-from .errors import Cancelled, ContractError, HookFailed, NotSaved, RunFailed
+from .errors import Cancelled, ContractError, HookFailed, InvalidObject, NotSaved, RunFailed
 from .loop import aborted
 from .run import Run
+from .structured import Answer, answer_of, wanted
 
 Done = TypeVar("Done")
 READ_WITHIN = "a hook reads the stream of its own run; read it where it was asked for"
@@ -30,7 +31,8 @@ class RunResult:
 
     `text` joins the accepted steps' texts; after an abort it is empty and `tripwire` holds `{reason, processorId,
     retry?, metadata?}`. `usage` counts every model call. `error` is the provider's own exception after an unrecovered
-    failure.
+    failure. Where structured output was asked for, `object` is the answer as an object, `object_error` says what was
+    wrong with it, and `used_fallback` that the object is the `fallbackValue` which was to be taken then.
     """
 
     text: str = ""
@@ -40,6 +42,22 @@ class RunResult:
     messages: list[Message] = field(default_factory=list)
     tripwire: dict[str, Json] | None = None
     error: BaseException | None = None
+    answer: Answer = field(default_factory=Answer)
+
+    @property
+    def object(self) -> Json:
+        """The object that was asked for; None where none was. Raises `InvalidObject` where there is none to be had."""
+        return wanted(self.answer)
+
+    @property
+    def object_error(self) -> InvalidObject | None:
+        """Why the answer is no object, or not one that fits the schema."""
+        return self.answer.error
+
+    @property
+    def used_fallback(self) -> bool:
+        """Whether `object` is the `fallbackValue`, and not what the model said."""
+        return self.answer.fallback
 
     @property
     def reasoning(self) -> str:
@@ -263,4 +281,5 @@ def result_of(run: Run) -> RunResult:
         messages=clone(run.message_list.response()),
         tripwire=clone(run.tripwire.payload()) if run.tripwire is not None else None,
         error=run.error,
+        answer=answer_of(run),
     )
