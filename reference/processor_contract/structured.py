@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from .data import Json, clone
-from .errors import InvalidObject, InvalidSchema
+from .errors import InvalidObject, InvalidSchema, told
 from .run import Run
 from .schema import Schema
 
@@ -48,7 +48,7 @@ def text_of_last(run: Run) -> str:
     if run.tripwire is not None:
         raise InvalidObject(f"there is no object: the run was aborted: {run.tripwire.reason}")
     if run.error is not None:
-        raise InvalidObject(f"there is no object: the run failed: {run.error}") from run.error
+        raise InvalidObject(f"there is no object: the run failed: {told(run.error)}") from run.error
     return run.steps[-1]["text"] if run.steps else ""
 
 
