@@ -19,6 +19,16 @@ pytestmark = pytest.mark.usefixtures("direct")
 both_ways = pytest.mark.parametrize("streaming", [True, False], ids=["streamed", "plain"])
 
 
+class NoWait(Clock):
+    """Notes how long it would have waited."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    def sleep(self, seconds: float, signal: AbortSignal | None = None) -> None:
+        self.slept.append(seconds)
+
+
 def model(server: MockServer, **options: Any) -> OpenAICompatible:
     return OpenAICompatible("openai/mock", base_url=f"{server.url}/v1", **options)
 
@@ -43,7 +53,8 @@ def test_an_answer(mock_provider: MockServer, streaming: bool) -> None:
     thought = ["reasoning-delta"] * (2 if streaming else 1)
 
     assert kinds(chunks) == [
-        "response-metadata", "reasoning-start", *thought, "reasoning-end", "text-start", *delta, "text-end", "finish",
+        "stream-start", "response-metadata",
+        "reasoning-start", *thought, "reasoning-end", "text-start", *delta, "text-end", "finish",
     ]  # fmt: skip
     assert chunks[-1]["payload"]["finishReason"] == "stop"
     assert chunks[-1]["payload"]["usage"]["totalTokens"] == 15
@@ -66,6 +77,18 @@ def test_what_only_looks_like_a_fault(mock_provider: MockServer, word: str, stre
     result = Agent(model(mock_provider, streaming=streaming)).generate(word)
 
     assert result.text == {"split": "Tromsø −4 °C ☃ 🥶"}.get(word, "abc")
+
+
+def test_processors_see_what_was_really_asked_and_answered(mock_provider: MockServer) -> None:
+    seen: list[Any] = []
+    notes = processor("notes", process_llm_response=seen.append)
+    thought = {"role": "assistant", "content": {"parts": [{"type": "reasoning", "reasoning": "Hm."}]}}
+
+    Agent(model(mock_provider), input_processors=[notes]).generate("plain", context=[thought])
+
+    assert seen[0].request == last(mock_provider)["body"]
+    assert (seen[0].raw_response["status"], seen[0].raw_response["headers"]["server"]) == (200, "mock-provider")
+    assert "earlier reasoning is left out" in seen[0].warnings[0]["message"]
 
 
 # A fault, what the error says, its status, whether the call may succeed later.
@@ -132,17 +155,18 @@ def test_a_refusal_says_when_to_come_back(mock_provider: MockServer) -> None:
 
 
 def test_the_model_s_own_retries_wait_as_long_as_was_asked_for() -> None:
-    slept: list[float] = []
-
-    class Watch(Clock):
-        def sleep(self, seconds: float, signal: AbortSignal | None = None) -> None:
-            slept.append(seconds)
-
+    clock = NoWait()
     busy = ({"fault": {"status": 429, "retryAfter": 7}}, {"fault": {"status": 503}})
     with serving(*busy, {"text": "at last"}) as server:
-        result = Agent(model(server), max_retries=2, clock=Watch()).generate("x")
+        result = Agent(model(server), max_retries=2, clock=clock).generate("x")
 
-    assert (result.text, slept) == ("at last", [7.0, 2.0])
+    assert (result.text, clock.slept) == ("at last", [7.0, 2.0])
+
+
+def test_an_error_in_an_answer_that_began_well_is_repeated_too() -> None:
+    busy = {"fault": {"body": {"error": {"code": 503, "message": "soon"}}}}
+    with serving(busy, {"text": "at last"}) as server:
+        assert Agent(model(server), max_retries=1, clock=NoWait()).generate("x").text == "at last"
 
 
 def test_an_error_processor_gets_the_error(mock_provider: MockServer) -> None:

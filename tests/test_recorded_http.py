@@ -143,7 +143,7 @@ def test_wrong_model_name() -> None:
 
     chunks = list(model("no-such-model").stream(request))
 
-    assert chunks[0]["payload"]["modelId"] == "no-such-model"
+    assert chunks[1]["payload"]["modelId"] == "no-such-model"
     assert kinds(chunks)[-1] == "finish"
 
 

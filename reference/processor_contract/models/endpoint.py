@@ -254,7 +254,8 @@ class Exchange:
 
 
 class Answer:
-    """What came back: `status`, `content_type` (in lower case, without parameters), and the body, read as it comes.
+    """What came back: `status`, `headers`, `content_type` (in lower case, without parameters), and the body, read as it
+    comes.
 
     A context manager that closes the connection.
     """
@@ -262,6 +263,7 @@ class Answer:
     def __init__(self, exchange: Exchange, response: http.client.HTTPResponse) -> None:
         self.exchange = exchange
         self.status = response.status
+        self.headers = {name.lower(): value for name, value in response.headers.items() if name.lower() != "set-cookie"}
         self.content_type = (response.headers.get("Content-Type") or "").partition(";")[0].strip().lower()
         self._response = response
 

@@ -17,7 +17,7 @@ from . import ModelRequest
 from .endpoint import Answer, Endpoint, retryable
 from .events import EventTooLong, decoded
 from .openai_answer import Answering
-from .openai_request import body_of
+from .openai_request import body_of, warnings_of
 
 OPENAI = "https://api.openai.com/v1"
 PATH = "chat/completions"
@@ -74,13 +74,20 @@ class OpenAICompatible:
             raise InvalidAgent(f"{self.id} needs a key; set the environment variable {endpoint.key_variable}")
         body = body_of(request, self._provider, self._name, self._streaming)
         with endpoint.post(PATH, body, request.abort_signal) as answer:
-            if answer.content_type == "application/json":  # some endpoints do not stream, whatever they are asked
-                yield from whole(answer)
-            elif answer.content_type == "text/event-stream" and self._streaming:
-                yield from streamed(answer)
-            else:
-                what = f"the provider answered with content type {answer.content_type or 'none'!r}"
-                raise answer.exchange.failure(what, status=answer.status, body=answer.beginning())
+            chunks = self._chunks(answer)
+            first = next(chunks)  # before anything is said: a call that failed until here may be repeated (ERR-33)
+            raw = {"status": answer.status, "headers": answer.headers}
+            yield {"type": "stream-start", "payload": {"request": body, "rawResponse": raw, **warnings_of(request)}}
+            yield first
+            yield from chunks
+
+    def _chunks(self, answer: Answer) -> Iterator[Chunk]:
+        if answer.content_type == "application/json":  # some endpoints do not stream, whatever they are asked
+            return whole(answer)
+        if answer.content_type == "text/event-stream" and self._streaming:
+            return streamed(answer)
+        what = f"the provider answered with content type {answer.content_type or 'none'!r}"
+        raise answer.exchange.failure(what, status=answer.status, body=answer.beginning())
 
 
 def streamed(answer: Answer) -> Iterator[Chunk]:

@@ -1,7 +1,7 @@
 """A model request in the form of OpenAI's Chat Completions.
 
-Flows in: a `ModelRequest`. Flows out: the JSON body of the call. What that form cannot say is refused, not left out
-unnoticed; only an assistant's reasoning is left out, which endpoints do not take back.
+Flows in: a `ModelRequest`. Flows out: the JSON body of the call. What that form cannot say is refused; only
+an assistant's reasoning is left out, which endpoints do not take back, and a warning says so (LLM-8).
 """
 
 from __future__ import annotations
@@ -48,6 +48,16 @@ def body_of(request: ModelRequest, provider: str, name: str, streaming: bool) ->
     if streaming:
         body |= {"stream": True, "stream_options": {"include_usage": True}}
     return {**body, **((request.provider_options or {}).get(provider) or {})}
+
+
+def warnings_of(request: ModelRequest) -> dict[str, Json]:
+    """What of a request is left out, as `warnings`; nothing where it is sent whole."""
+    contents = [message.get("content") for message in request.prompt if message.get("role") == "assistant"]
+    parts = [part for content in contents if isinstance(content, list) for part in content]
+    if not any(part.get("type") == "reasoning" for part in parts):
+        return {}
+    message = "earlier reasoning is left out: endpoints do not take it back"
+    return {"warnings": [{"type": "other", "message": message}]}
 
 
 def choice_of(choice: Json) -> Json:

@@ -158,8 +158,6 @@ class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
     protocol_version = "HTTP/1.1"
-    server_version = "mock-provider"
-    sys_version = ""
     disable_nagle_algorithm = True  # each write is a packet
     server: Listening
 
@@ -273,6 +271,10 @@ class Handler(BaseHTTPRequestHandler):
         places = ", ".join(["GET /log", "GET /v1/models", "POST /reset", *(f"POST {path}" for path in DIALECTS)])
         message = f"nothing answers {self.command} {self.path} here; there are {places}"
         self.answer(404, {"error": {"message": message, "type": "not_found_error", "param": None, "code": None}})
+
+    def version_string(self) -> str:
+        """What the server is called in its answers; of what it is made is nobody's business."""
+        return "mock-provider"
 
     def log_message(self, format: str, *args: Any) -> None:
         """The log is read over HTTP; the console stays quiet."""
