@@ -111,6 +111,18 @@ def test_a_fork_of_the_process_uses_the_store_too(path: Path, storage: SQLiteSto
     assert (status, sorted(stored), stored[0]) == (0, ["before", "child", "parent"], "before")
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_that_closes_the_store_leaves_it_to_its_process(storage: SQLiteStorage) -> None:
+    child = os.fork()
+    if child == 0:
+        storage.close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    storage.append("t", "r", [message("a", "x")])
+
+    assert ids(storage.read("t", "r")) == ["a"]
+
+
 def test_a_block_waits_for_another_that_is_being_written(path: Path, storage: SQLiteStorage) -> None:
     other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     other.execute("begin immediate")

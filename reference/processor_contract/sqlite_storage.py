@@ -75,9 +75,10 @@ class SQLiteStorage:
             connection.execute("commit")
 
     def close(self) -> None:
-        """Closes the file."""
-        with self._lock:
-            self._connection.close()
+        """Closes the file; in a fork of its process, which has not opened it, nothing."""
+        if self._process == os.getpid():
+            with self._lock:
+                self._connection.close()
 
     # -- the connection --------------------------------------------------------------------------------------------
 

@@ -129,6 +129,16 @@ def no_number_is_no_limit(patch: Patch) -> None:
     patch.wrap(Memory, "__init__", init)
 
 
+@mutant("PER-41")
+def false_is_no_number(patch: Patch) -> None:
+    """What is no number has not been said: it is the default."""
+
+    def init(original: Callable[..., None], own: Memory, *given: Any, **options: Any) -> None:
+        original(own, *given, **{key: value for key, value in options.items() if value is not False})
+
+    patch.wrap(Memory, "__init__", init)
+
+
 @mutant("PER-42")
 def half_an_address_is_none(patch: Patch) -> None:
     """Who names no thread and resource wants no memory."""
