@@ -8,8 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 Json = Any
-CHUNKS = ("start", "step-start", "text-start", "step-finish", "finish")
 PART = {"type": "text-start", "payload": {"id": "t"}}
+END: Json = {"finishReason": "stop", "usage": {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}}
+CHUNKS: dict[str, Json] = {
+    "start": {},
+    "step-start": {},
+    "text-start": {"id": "t"},
+    "text-end": {"id": "t"},
+    "step-finish": END,
+    "finish": END,
+}
 HELLO = {
     "protocol": 1,
     "implementation": {"name": "tiny", "version": "1.0"},
@@ -76,8 +84,9 @@ class _Tiny:
                 id=f"a{self.calls}", method="hook/call", params={"run": run, "arguments": {"part": PART}, **called}
             )
             self.answered.acquire()
-        for kind in CHUNKS if mode == "stream" else ():
-            self.say(method="stream/chunk", params={"run": run, "chunk": {"type": kind}})
+        for kind, payload in CHUNKS.items() if mode == "stream" else ():
+            chunk = {"type": kind, "runId": run, "from": "AGENT", "payload": payload}
+            self.say(method="stream/chunk", params={"run": run, "chunk": chunk})
         self.say(id=message["id"], result={"outcome": {"text": "", "finishReason": "stop", "usage": {}, "steps": []}})
 
     def say(self, **message: Json) -> None:
