@@ -30,7 +30,7 @@ NAMED = {
 # Members that are left alone with everything in them.
 WHOLE = {"model", "tokens", "token", "key", "processor", "run", "session", "handle", "call"}
 # Methods whose arguments at these places are names.
-NAMED_ARGUMENTS = {"add": (1,), "get": (0,), "set": (0,)}
+NAMED_ARGUMENTS = {"add": (1,), "get": (0,), "set": (0,), "has": (0,), "delete": (0,)}
 CONTRACTS = {"prepare-step"}  # ids that the contract itself gives
 FINISHES = {"step-finish", "finish"}
 DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)?\Z")

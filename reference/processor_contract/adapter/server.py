@@ -360,6 +360,8 @@ METHODS: dict[str, dict[str, Callable[..., Any]]] = {
     "requestContext": {
         "get": lambda target, key: target.get(key, UNSET),
         "set": lambda target, key, value: target.set(key, value),
+        "has": lambda target, key: target.has(key),
+        "delete": lambda target, key: target.delete(key),
     },
     "abortSignal": {"aborted": lambda target: target.aborted},
     "tracingContext": {"span": _span},

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import io
 import itertools
+import json
 import logging
 import threading
 from collections import ChainMap
@@ -25,7 +27,7 @@ from ..models import ModelRequest
 from ..processor import Processor
 from ..storage import InMemoryStorage
 from ..tools import Tool, ToolContext
-from ..tracing import Span, Tracer
+from ..tracing import JsonLines, Span, Tracer
 from .values import Objects, camel, snake
 from .wire import Peer
 
@@ -255,9 +257,9 @@ class WatchedTracer(Tracer):
 
     def __init__(self) -> None:
         numbers = itertools.count(1)
-        self._spans: list[dict[str, Any]] = []
+        self._lines = io.StringIO()
         self._traces: dict[str, str] = {}
-        super().__init__(self._spans.append, ids=lambda: f"s{next(numbers)}")
+        super().__init__(JsonLines(self._lines), ids=lambda: f"s{next(numbers)}")
 
     def begin(self, kind: str, name: str, **attributes: Any) -> Span:
         root = super().begin(kind, name, **attributes)
@@ -266,7 +268,8 @@ class WatchedTracer(Tracer):
 
     def spans_of(self, run: str) -> list[Json]:
         """What was told of the run, as the wire has it."""
-        found = [span for span in list(self._spans) if span["trace"] == self._traces.get(run)]
+        spans = map(json.loads, self._lines.getvalue().splitlines())
+        found = [span for span in spans if span["trace"] == self._traces.get(run)]
         return [_flat(**span) for span in sorted(found, key=lambda span: int(span["id"][1:]))]
 
 
