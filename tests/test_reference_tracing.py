@@ -318,11 +318,8 @@ def test_an_index_is_set_where_the_object_takes_one() -> None:
     slotted.id = "slotted"
     agent, spans = traced("done", both=[], output_processors=[slotted, plain])
     assert agent.generate("hi").text == "done"
-    found = {
-        one["attributes"]["processor"]: one["attributes"]["processorIndex"]
-        for one in spans
-        if "processor" in one["attributes"]
-    }
+    about = [one["attributes"] for one in spans if one["kind"] == "processor"]
+    found = {one["processorId"]: one["processorIndex"] for one in about}
     assert (found, plain.processor_index) == ({"slotted": 0, "all": 1}, 1)
 
 
