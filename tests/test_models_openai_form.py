@@ -193,6 +193,11 @@ def delta(reason: str | None = None, **delta: Any) -> dict[str, Any]:
     return {"choices": [{"delta": delta, "finish_reason": reason}]}
 
 
+def calls(*said: dict[str, Any]) -> list[dict[str, Any]]:
+    """The calls in a stream of such objects."""
+    return [chunk["payload"] for chunk in heard(*said) if chunk["type"] == "tool-call"]
+
+
 def finish(*said: dict[str, Any]) -> dict[str, Any]:
     return heard(*said)[-1]["payload"]  # type: ignore[no-any-return]
 
@@ -239,33 +244,43 @@ def call(index: Any = None, id: str | None = None, name: str | None = None, argu
     ],
 )
 def test_a_call_in_pieces(pieces: list[Any]) -> None:
-    chunks = heard(*(delta(tool_calls=piece) for piece in pieces))
+    assert calls(*(delta(tool_calls=piece) for piece in pieces)) == [
+        {"toolCallId": "c", "toolName": "add", "args": {"a": 1}}
+    ]
 
-    assert chunks[:-1] == [
-        {"type": "tool-call", "payload": {"toolCallId": "c", "toolName": "add", "args": {"a": 1}}}
+
+def test_the_input_of_a_call_is_shown_as_it_comes() -> None:
+    pieces = [call(0, "c"), call(0, None, None, "{"), call(0, None, "add", '"a":'), call(0), call(0, None, None, "1}")]
+    chunks = heard(*(delta(tool_calls=[piece]) for piece in pieces))
+
+    assert [(chunk["type"], chunk["payload"].get("argsTextDelta")) for chunk in chunks[:-1]] == [
+        ("tool-call-input-streaming-start", None),
+        ("tool-call-delta", '{"a":'),
+        ("tool-call-delta", "1}"),
+        ("tool-call-input-streaming-end", None),
+        ("tool-call", None),
     ]
 
 
 def test_calls_are_told_apart() -> None:
-    chunks = heard(
+    made = calls(
         delta(tool_calls=[call(0, "c0", "a", "")]),
         delta(tool_calls=[call(1, "c1", "b", "{")]),
         delta(tool_calls=[call(0, None, None, "[0]"), call(1, None, None, "}")]),
     )
 
-    calls = [chunk["payload"] for chunk in chunks[:-1]]
-    assert [(one["toolName"], one["args"]) for one in calls] == [("a", [0]), ("b", {})]
+    assert [(one["toolName"], one["args"]) for one in made] == [("a", [0]), ("b", {})]
 
 
 def test_calls_without_ids_are_numbered() -> None:
-    chunks = heard(delta(tool_calls=[call(None, None, "a"), call(None, None, "b")]))
+    made = calls(delta(tool_calls=[call(None, None, "a"), call(None, None, "b")]))
 
-    assert [chunk["payload"]["toolCallId"] for chunk in chunks[:-1]] == ["call-0", "call-1"]
+    assert [one["toolCallId"] for one in made] == ["call-0", "call-1"]
 
 
 @pytest.mark.parametrize(("text", "args"), [("", {}), ("null", {}), ("{", "{"), ("nonsense", "nonsense"), ("0", 0)])
 def test_arguments_that_are_none_stay_the_text_they_are(text: str, args: Any) -> None:
-    assert heard(delta(tool_calls=[call(0, "c", "a", text)]))[0]["payload"]["args"] == args
+    assert calls(delta(tool_calls=[call(0, "c", "a", text)]))[0]["args"] == args
 
 
 @pytest.mark.parametrize(

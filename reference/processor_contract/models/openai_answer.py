@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
@@ -22,6 +23,16 @@ REASONS = {
 }
 
 
+@dataclass(slots=True)
+class Call:
+    """A tool call as it comes in, in pieces."""
+
+    id: str = ""
+    name: str = ""
+    pieces: list[str] = field(default_factory=list)
+    begun: bool = False  # its beginning has been told
+
+
 class Answering:
     """One answer as it comes in. `reason` is the finish reason, None as long as there is none."""
 
@@ -31,7 +42,7 @@ class Answering:
         self._known = False  # who answers has been told
         self._open: tuple[str, str] | None = None  # kind and id of the text that goes on
         self._texts = 0
-        self._calls: dict[Any, dict[str, Any]] = {}
+        self._calls: dict[Any, Call] = {}
 
     def take(self, said: dict[str, Any]) -> Iterator[Chunk]:
         """The chunks of one object: a piece of a stream, or a whole answer."""
@@ -54,12 +65,10 @@ class Answering:
     def finish(self) -> Iterator[Chunk]:
         """What is said at the end: the calls, whose arguments are whole only now, and `finish`."""
         yield from self._close()
-        for number, call in enumerate(self._calls.values()):
-            payload = {
-                "toolCallId": call["id"] or f"call-{number}",
-                "toolName": call["name"],
-                "args": arguments_of("".join(call["arguments"])),
-            }
+        for call in self._calls.values():
+            if call.begun:
+                yield {"type": "tool-call-input-streaming-end", "payload": {"toolCallId": call.id}}
+            payload = {"toolCallId": call.id, "toolName": call.name, "args": arguments_of("".join(call.pieces))}
             yield {"type": "tool-call", "payload": payload}
         yield {"type": "finish", "payload": {"finishReason": self.reason or "other", "usage": self._usage}}
 
@@ -70,7 +79,7 @@ class Answering:
         calls = delta.get("tool_calls")
         for place, call in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(call, dict):
-                self._call(call, place)
+                yield from self._call(call, place)
 
     def _say(self, kind: str, said: Json) -> Iterator[Chunk]:
         text = text_of(said)
@@ -89,19 +98,25 @@ class Answering:
             self._open = None
             yield {"type": f"{kind}-end", "payload": {"id": name}}
 
-    def _call(self, said: dict[str, Any], place: int) -> None:
+    def _call(self, said: dict[str, Any], place: int) -> Iterator[Chunk]:
         """A piece of a call. Calls are told apart by their index; some endpoints give a new id instead, or neither."""
         key = said.get("index")
         if not isinstance(key, int):
             key = said.get("id") or place
-        call = self._calls.setdefault(key, {"id": "", "name": "", "arguments": []})
+        call = self._calls.setdefault(key, Call())
         function = said.get("function")
         function = function if isinstance(function, dict) else {}
-        call["id"] = call["id"] or str(said.get("id") or "")
-        call["name"] = call["name"] or str(function.get("name") or "")
-        arguments = function.get("arguments")
-        if arguments is not None:  # some give them as an object
-            call["arguments"].append(arguments if isinstance(arguments, str) else json.dumps(arguments))
+        call.id = call.id or str(said.get("id") or f"call-{len(self._calls) - 1}")
+        call.name = call.name or str(function.get("name") or "")
+        given = function.get("arguments")
+        piece = given if isinstance(given, str) else "" if given is None else json.dumps(given)  # some give an object
+        call.pieces.append(piece)
+        if call.name and not call.begun:
+            call.begun = True
+            yield {"type": "tool-call-input-streaming-start", "payload": {"toolCallId": call.id, "toolName": call.name}}
+            piece = "".join(call.pieces)
+        if call.begun and piece:
+            yield {"type": "tool-call-delta", "payload": {"toolCallId": call.id, "argsTextDelta": piece}}
 
 
 def metadata_of(said: dict[str, Any]) -> dict[str, Any]:
