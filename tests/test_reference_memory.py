@@ -68,11 +68,21 @@ def test_what_is_no_number_of_messages_is_refused(limit: Any) -> None:
         Memory(InMemoryStorage(), last_messages=limit)
 
 
-@pytest.mark.parametrize("options", [{"thread": "t"}, {"resource": "r"}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"thread": "t"},
+        {"resource": "r"},
+        {"thread": "t", "resource": ""},
+        {"thread": "", "resource": "r"},
+        {"thread": 7, "resource": "r"},
+        {"thread": "t", "resource": ["r"]},
+    ],
+)
 def test_half_an_address_is_refused(options: Any) -> None:
     agent, _ = remembering()
 
-    with pytest.raises(InvalidAgent, match=r"memory needs a thread and a resource; .* is missing.*\[PER-42\]"):
+    with pytest.raises(InvalidAgent, match=r"memory needs a thread and a resource; (thread|resource) is .*\[PER-42\]"):
         agent.generate("x", **options)
 
 

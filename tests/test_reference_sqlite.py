@@ -248,6 +248,11 @@ def test_a_file_that_cannot_be_used_is_refused_and_left_as_it_is(
     assert before == (path.read_bytes() if path.is_file() else None)
 
 
+def test_a_store_without_a_path_is_refused() -> None:
+    with pytest.raises(StorageFailed, match="has no path; name a file"):
+        SQLiteStorage("")
+
+
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         StorageFailed, match=r"the store '.*gone/store.db' cannot be opened; its folder has to be there"

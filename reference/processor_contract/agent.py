@@ -247,12 +247,14 @@ class Agent:
     def _history(self, options: CallOptions) -> list[Processor]:
         if self._memory is None or (options.thread is None and options.resource is None):
             return []  # PER-24
-        if options.thread is None or options.resource is None:
-            missing = "thread" if options.thread is None else "resource"
-            raise InvalidAgent(
-                f"memory needs a thread and a resource; {missing} is missing: give both, or neither", "PER-42"
-            )
-        return [MessageHistory(self._memory, options.thread, options.resource)]
+        named = {"thread": options.thread, "resource": options.resource}
+        for name, value in named.items():
+            if not isinstance(value, str) or not value:  # a login that was forgotten is often an empty text
+                wrong = "missing" if value is None else f"{value!r:.99}"
+                raise InvalidAgent(
+                    f"memory needs a thread and a resource; {name} is {wrong}: give both as texts, or neither", "PER-42"
+                )
+        return [MessageHistory(self._memory, **named)]  # type: ignore[arg-type]
 
 
 def first_given(*values: Any) -> Any:

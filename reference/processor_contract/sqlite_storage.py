@@ -58,6 +58,8 @@ class SQLiteStorage:
 
     def __init__(self, path: str | os.PathLike[str], *, busy_timeout: float = 30.0) -> None:
         self._path = os.fspath(path)
+        if not self._path:  # SQLite would take this for a file that goes when it is closed
+            raise StorageFailed("the store has no path; name a file")
         self._busy_timeout = busy_timeout
         self._inherited: list[sqlite3.Connection] = []
         self._open()
