@@ -197,8 +197,8 @@ def source_part(payload: dict[str, Any]) -> Part:
 
 def file_part(payload: dict[str, Any]) -> Part:
     """The part a file leaves; chunks have its type as `mediaType`, parts as `mimeType`."""
-    file = clone(payload)
-    return {"type": "file", "mimeType": file.pop("mediaType", None), **file}  # one of its own wins
+    file = {"mimeType" if key == "mediaType" else key: clone(value) for key, value in payload.items()}
+    return {**file, "type": "file"}
 
 
 WHOLE: dict[str, Callable[[dict[str, Any]], Part]] = {"tool-call": call_part, "source": source_part, "file": file_part}

@@ -140,7 +140,7 @@ class ResponseCache(Processor):
     def key_of(self, args: LLMRequestArgs) -> str | None:
         """The key of the request that is about to go out; None for one that JSON cannot hold."""
         asked = {field.name: getattr(args._asked, field.name) for field in dataclasses.fields(args._asked)}
-        asked.update(prompt=args.prompt, model=args.model.id, abort_signal=None)
+        asked.update(prompt=args.prompt, model=getattr(args.model, "id", args.model), abort_signal=None)
         if self._scope is not None:
             asked["scope"] = self._scope(args.request_context)
         try:
