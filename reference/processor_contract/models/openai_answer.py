@@ -102,7 +102,7 @@ class Answering:
         """A piece of a call. Calls are told apart by their index; some endpoints give a new id instead, or neither."""
         key = said.get("index")
         if not isinstance(key, int):
-            key = said.get("id") or place
+            key = str(said.get("id") or "") or place
         call = self._calls.setdefault(key, Call())
         function = said.get("function")
         function = function if isinstance(function, dict) else {}

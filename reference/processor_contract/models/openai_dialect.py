@@ -37,7 +37,9 @@ class OpenAIDialect:
         check_messages(objects(body.get("messages"), "messages", 1))
         require(body.get("n", 1) == 1, "n: this mock gives one choice")
         require(isinstance(body.get("stream") or False, bool), "stream has to be true or false")
-        require(body.get("stream") or not body.get("stream_options"), "stream_options is for streams only")
+        options = body.get("stream_options")
+        require(options is None or isinstance(options, dict), "stream_options has to be an object")
+        require(body.get("stream") or not options, "stream_options is for streams only")
         check_tools(body)
         check_format(body)
 
