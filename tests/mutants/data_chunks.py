@@ -1,0 +1,428 @@
+"""Mutants of the family DAT, rules 1 to 4, 7 to 13, 16 to 18, 22, 24, 26: who sends, when, and who sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from dataclasses import make_dataclass
+from typing import Any
+
+from processor_contract import pipeline, tools
+from processor_contract.context import Writer
+from processor_contract.data import Chunk, clone
+from processor_contract.errors import AttemptRejected, ContractError, HookFailed, RunEnded
+from processor_contract.hooks import HOOKS
+from processor_contract.processor import InputArgs
+from processor_contract.returns import Slate
+from processor_contract.run import Run
+from processor_contract.tools import Outcome
+
+from . import Patch, mutant
+from .order import replan
+from .stream_chunks import STREAM
+
+TOOL = ""  # who sends, where it is no hook
+
+
+def senders(patch: Patch, sent: Callable[[Any, str, Run, Chunk], None]) -> None:
+    """`sent(send, who, run, chunk)` stands for each sending by a hook, or by a tool."""
+    hooks: dict[str, str] = {}  # by run: the hook that is being called; none while tools work
+
+    def called(original: Any, run: Run, name: str, slate: Slate) -> Any:
+        before = hooks.get(run.id, TOOL)
+        hooks[run.id] = name
+        try:
+            return original(run, name, slate)
+        finally:
+            hooks[run.id] = before
+
+    def send(original: Any, run: Run, chunk: Any, message_id: Any, **more: Any) -> None:
+        def as_it_is(chunk: Chunk, **other: Any) -> None:
+            original(run, chunk, message_id, **{**more, **other})
+
+        sent(as_it_is, hooks.get(run.id, TOOL), run, chunk)
+
+    patch.around(pipeline.call, called)
+    patch.around(pipeline.send_data, send)
+
+
+def unsent(patch: Patch, by: Callable[[str], bool]) -> None:
+    """What hooks of some names send, or tools, is lost."""
+    senders(patch, lambda send, who, run, chunk: None if by(who) else send(chunk))
+
+
+def data(slate: Slate) -> bool:
+    return bool(slate["part"]["type"].startswith("data-"))
+
+
+# -- who may send, and what --------------------------------------------------------------------------------------------
+
+
+@mutant("DAT-1")
+def only_the_stream_hook_sends(patch: Patch) -> None:
+    """There is a writer where there is a stream."""
+    unsent(patch, lambda who: who not in (TOOL, STREAM))
+
+
+@mutant("DAT-1")
+def hooks_around_the_model_call_send_nothing(patch: Patch) -> None:
+    """While the model is asked the stream belongs to the model."""
+    unsent(patch, lambda who: who.startswith("process_llm"))
+
+
+@mutant("DAT-2")
+def any_type_may_be_sent(patch: Patch) -> None:
+    """A writer sends chunks."""
+
+    def sent(original: Any, run: Run, chunk: Any, *args: Any, **more: Any) -> None:
+        if str(chunk.get("type")).startswith("data-"):
+            original(run, chunk, *args, **more)
+        else:
+            run.outbox.append(chunk)
+
+    patch.around(pipeline.send_data, sent)
+
+
+@mutant("DAT-2")
+def other_types_are_passed_over(patch: Patch) -> None:
+    """What is no data is not sent, and nobody is told."""
+
+    def sent(original: Any, run: Run, chunk: Any, *args: Any, **more: Any) -> None:
+        if str(chunk.get("type")).startswith("data-"):
+            original(run, chunk, *args, **more)
+
+    patch.around(pipeline.send_data, sent)
+
+
+@mutant("DAT-8")
+def tools_send_nothing(patch: Patch) -> None:
+    """What a tool has to say is its result."""
+    unsent(patch, lambda who: who == TOOL)
+
+
+@mutant("DAT-10")
+def the_input_has_a_writer(patch: Patch) -> None:
+    """Every hook has a writer."""
+    patch.cell("process_input", args=make_dataclass("Args", [("writer", Writer)], bases=(InputArgs,), slots=True))
+
+
+@mutant("DAT-10")
+def the_error_hook_has_no_writer(patch: Patch) -> None:
+    """In an error there is nothing to send to."""
+
+    def chain(original: Any, run: Run, slate: Slate) -> Any:
+        slate["writer"] = None
+        return original(run, slate)
+
+    patch.chain("process_api_error", chain)
+
+
+@mutant("DAT-24")
+def late_data_raises(patch: Patch) -> None:
+    """Who sends behind the end is told so."""
+
+    def silenced(original: Any, run: Run) -> bool:
+        if run.ended:
+            raise ContractError("the run has ended", "DAT-24")
+        return bool(original(run))
+
+    patch.around(pipeline.silenced, silenced)
+
+
+# -- who sees it -------------------------------------------------------------------------------------------------------
+
+
+@mutant("DAT-3")
+def data_of_tools_for_everybody(patch: Patch) -> None:
+    """The opt-in is for the data of processors."""
+    patch.cell(STREAM, skips=None)
+
+
+@mutant("DAT-3")
+def data_passes_nobody(patch: Patch) -> None:
+    """Data goes straight to the client."""
+    senders(patch, lambda send, who, run, chunk: send(chunk, past_processors=True))
+
+
+@mutant("DAT-4")
+def echoes_pass_the_chain(patch: Patch) -> None:
+    """All writers are alike."""
+
+    def send(run: Run, chunk: Chunk, message_id: str | None) -> None:
+        left = pipeline.through_stream(run, clone(chunk))
+        if left is not None:
+            pipeline.deliver(run, left, message_id)
+
+    replan(patch, lambda run: setattr(run, "direct_writer", Writer(lambda *sent: send(run, *sent))))
+
+
+@mutant("DAT-9")
+def data_of_processors_passes_nobody(patch: Patch) -> None:
+    """The opt-in is for the data of tools."""
+    senders(patch, lambda send, who, run, chunk: send(chunk, past_processors=True) if who else send(chunk))
+
+
+@mutant("DAT-9")
+def own_data_does_not_come_back(patch: Patch) -> None:
+    """A processor with the opt-in gets what others send."""
+    skips = HOOKS[STREAM].skips
+    sender: dict[str, str] = {}
+    assert skips is not None
+
+    def sent(send: Any, who: str, run: Run, chunk: Chunk) -> None:
+        sender["id"] = run.called.processor.id if run.called is not None else ""
+        send(chunk)
+
+    def skipped(link: Any, slate: Slate) -> bool:
+        return skips(link, slate) or (data(slate) and link.processor.id == sender["id"])
+
+    senders(patch, sent)
+    patch.cell(STREAM, skips=skipped)
+
+
+@mutant("DAT-12")
+def data_of_the_stream_hook_passes_nobody(patch: Patch) -> None:
+    """What is sent while a chunk is handled does not come round, whatever the chunk."""
+    senders(patch, lambda send, who, run, chunk: send(chunk, past_processors=True) if who == STREAM else send(chunk))
+
+
+@mutant("DAT-12")
+def data_of_the_stream_hook_passes_twice(patch: Patch) -> None:
+    """Data sent in the chain passes at once, and again with the chunk behind which it goes out."""
+
+    def sent(send: Any, who: str, run: Run, chunk: Chunk) -> None:
+        send(chunk)
+        if who == STREAM:
+            pipeline.through_stream(run, clone(chunk))
+
+    senders(patch, sent)
+
+
+# -- what they may do with it ------------------------------------------------------------------------------------------
+
+
+def on_data(patch: Patch, change: Callable[[Run, Chunk, Callable[[], Chunk | None]], Chunk | None]) -> None:
+    """`change(run, as it came, passing)` stands for the passing of a data chunk."""
+
+    def passed(original: Any, run: Run, chunk: Chunk, **more: Any) -> Any:
+        if not chunk["type"].startswith("data-"):
+            return original(run, chunk, **more)
+        return change(run, clone(chunk), lambda: original(run, chunk, **more))
+
+    patch.around(pipeline.through_stream, passed)
+
+
+@mutant("DAT-7")
+def an_abort_on_data_drops_it(patch: Patch) -> None:
+    """Who aborts on a data chunk does not want that chunk."""
+
+    def change(run: Run, came: Chunk, passing: Callable[[], Chunk | None]) -> Chunk | None:
+        try:
+            return passing()
+        except (RunEnded, HookFailed):
+            run.go_on()
+            return None
+
+    on_data(patch, change)
+
+
+@mutant("DAT-7")
+def a_caught_verdict_is_undone(patch: Patch) -> None:
+    """The sender is told, and decides."""
+
+    def change(run: Run, came: Chunk, passing: Callable[[], Chunk | None]) -> Chunk | None:
+        try:
+            return passing()
+        except (RunEnded, HookFailed) as verdict:
+            run.go_on()
+            raise ContractError("refused", "DAT-7") from verdict
+
+    on_data(patch, change)
+
+
+@mutant("DAT-7")
+def a_retry_on_data_is_an_abort(patch: Patch) -> None:
+    """A data chunk is not what could be tried again."""
+
+    def change(run: Run, came: Chunk, passing: Callable[[], Chunk | None]) -> Chunk | None:
+        try:
+            return passing()
+        except AttemptRejected as rejected:
+            raise run.end_with(RunEnded(rejected.tripwire)) from None
+
+    on_data(patch, change)
+
+
+@mutant("DAT-16")
+def data_can_only_be_looked_at(patch: Patch) -> None:
+    """The opt-in is for looking."""
+
+    def change(run: Run, came: Chunk, passing: Callable[[], Chunk | None]) -> Chunk | None:
+        passing()
+        return came
+
+    on_data(patch, change)
+
+
+@mutant("DAT-16")
+def data_can_be_changed_and_not_dropped(patch: Patch) -> None:
+    """Data for which nothing is returned goes on as it came."""
+    on_data(patch, lambda run, came, passing: passing() or came)
+
+
+@mutant("DAT-17")
+def data_comes_with_a_state_of_its_own(patch: Patch) -> None:
+    """Data is handled apart from the answer, with its own state."""
+    states: dict[int, dict[str, Any]] = {}
+
+    def called(original: Any, run: Run, link: Any, slate: Slate) -> Any:
+        args = original(run, link, slate)
+        if link.hook is HOOKS[STREAM] and data(slate):
+            args.state = states.setdefault(id(link), {})
+        return args
+
+    patch.around(pipeline.arguments, called)
+
+
+@mutant("DAT-18")
+def one_chunk_a_call(patch: Patch) -> None:
+    """A writer is done when it has sent."""
+    used: set[int] = set()
+
+    def custom(original: Any, own: Writer, chunk: Any, **options: Any) -> None:
+        if id(own) in used:
+            raise ContractError("the writer is done", "DAT-18")
+        used.add(id(own))
+        original(own, chunk, **options)
+
+    constant_writer(patch)
+    patch.wrap(Writer, "custom", custom)
+
+
+def constant_writer(patch: Patch) -> None:
+    """Each call of processOutputStream gets a writer of its own."""
+
+    def called(original: Any, run: Run, link: Any, slate: Slate) -> Any:
+        kept.append(Writer(lambda chunk, message_id: pipeline.send_data(run, chunk, message_id)))
+        return original(run, link, {**slate, "writer": kept[-1]})
+
+    kept: list[Writer] = []  # all of them, so that no two have one id
+    patch.around(pipeline.arguments, called)
+
+
+# -- when it goes out --------------------------------------------------------------------------------------------------
+
+
+@mutant("DAT-11")
+def data_goes_out_behind_the_next_chunk(patch: Patch) -> None:
+    """Data waits until the chunk that is being handled has gone out."""
+
+    def delivered(original: Any, run: Run, chunk: Chunk, *message_id: Any) -> None:
+        original(run, chunk, *message_id)
+        if len(run.outbox) > 1 and run.outbox[-2]["type"].startswith("data-") and not chunk["type"].startswith("data-"):
+            last = run.outbox.pop()
+            run.outbox.appendleft(last)
+
+    patch.around(pipeline.deliver, delivered)
+
+
+@mutant("DAT-11")
+def data_of_a_failed_attempt_waits_for_the_next(patch: Patch) -> None:
+    """What an error processor sends belongs to the attempt that it makes possible."""
+    waiting: dict[str, list[Chunk]] = {}
+
+    def sent(send: Any, who: str, run: Run, chunk: Chunk) -> None:
+        if who == "process_api_error":
+            waiting.setdefault(run.id, []).append(chunk)
+        else:
+            send(chunk)
+
+    def began(original: Any, own: Run, *args: Any) -> Any:
+        attempt = original(own, *args)
+        own.outbox.extend(waiting.pop(own.id, []))
+        return attempt
+
+    senders(patch, sent)
+    patch.wrap(Run, "begin_attempt", began)
+
+
+@mutant("DAT-13")
+def a_run_id_is_added(patch: Patch) -> None:
+    """Every chunk says whose it is."""
+    senders(patch, lambda send, who, run, chunk: send({**chunk, "runId": run.id}))
+
+
+@mutant("DAT-13")
+def a_chunk_is_the_sender_s_object(patch: Patch) -> None:
+    """What is sent is not copied."""
+    patch.set(pipeline, "jsonable", lambda chunk: chunk)
+
+
+@mutant("DAT-22")
+def data_waits_for_the_tools(patch: Patch) -> None:
+    """What tools send goes out when all have ended."""
+
+    def run_tools(original: Any, run: Run, calls: Any) -> Iterator[Chunk]:
+        inner = original(run, calls)
+        held: list[Chunk] = []
+        while True:
+            try:
+                held.append(next(inner))
+            except StopIteration as done:
+                yield from held
+                return done.value  # type: ignore[no-any-return]
+
+    patch.around(tools.run_tools, run_tools)
+
+
+@mutant("DAT-22")
+def one_tool_has_the_writer(patch: Patch) -> None:
+    """Whoever sends first holds the stream until its tool has ended."""
+    holds: list[Writer] = []
+
+    class Locked(Writer):
+        """A writer that has to hold the stream to send."""
+
+        def custom(self, *args: Any, **options: Any) -> None:
+            holds.append(self)
+            if holds[0] is self:
+                super().custom(*args, **options)
+
+    def executed(original: Any, run: Run, outcome: Outcome) -> None:
+        original(run, outcome)
+        holds.clear()
+
+    patch.set(tools, "Writer", Locked)
+    patch.around(tools._execute, executed)
+
+
+@mutant("DAT-26")
+def chunks_overtake_each_other(patch: Patch) -> None:
+    """Each thread passes the chain on its own."""
+
+    def begin(original: Any, own: Run, *args: Any, **more: Any) -> None:
+        original(own, *args, **more)
+        own.sending = nullcontext()  # type: ignore[assignment]
+
+    patch.wrap(Run, "__init__", begin)
+
+
+@mutant("DAT-26")
+def what_is_sent_within_waits(patch: Patch) -> None:
+    """Data sent while a chunk is handled passes when that chunk has passed."""
+    waiting: dict[str, list[tuple[Any, Chunk]]] = {}
+
+    def sent(send: Any, who: str, run: Run, chunk: Chunk) -> None:
+        if who == STREAM:
+            waiting.setdefault(run.id, []).append((send, chunk))
+        else:
+            send(chunk)
+
+    def passed(original: Any, run: Run, chunk: Chunk, **more: Any) -> Any:
+        left = original(run, chunk, **more)
+        for send, held in waiting.pop(run.id, []):
+            send(held)
+        return left
+
+    senders(patch, sent)
+    patch.around(pipeline.through_stream, passed)
