@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import chunks
 import demo
 import dynamic_model
 import recovery
@@ -99,3 +100,38 @@ def test_tools_end_beyond_five_steps_without_a_call_before() -> None:
     given: Any = {**dict.fromkeys(InputStepArgs.__dataclass_fields__), "step_number": 6, "steps": [{}]}
 
     assert dynamic_model.DynamicModel().process_input_step(InputStepArgs(**given)) == {"tool_choice": "none"}
+
+
+# -- chunks ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_words_of_all_steps_are_reported_once() -> None:
+    call = {"text": ["one "], "tool_calls": [{"name": "check", "args": {"text": "a"}}]}
+    sent = chunks.counted(call, {"text": ["two three", " four"]})
+
+    assert [chunk["data"] for chunk in sent if chunk["type"] == "data-words"] == [4]
+
+
+def test_a_phrase_is_found_across_chunks() -> None:
+    read, result = chunks.filtered("the laun", "ch code", " is 7")
+
+    assert (read, result.text) == ("the laun", "")
+    assert result.tripwire is not None
+    assert result.tripwire["metadata"] == {"phrase": "launch code"}
+
+
+def test_what_has_no_phrase_passes_whole() -> None:
+    read, result = chunks.filtered("nothing ", "to see ", "here")
+
+    assert read == result.text == "nothing to see here"
+
+
+def test_warnings_are_gathered_and_what_is_nobodys_business_is_dropped() -> None:
+    sent, result = chunks.collected()
+
+    assert [chunk["type"] for chunk in sent] == ["data-progress", "data-moderation", "data-summary"]
+    assert sent[-1]["data"] == {"warnings": 1}
+    assert [part["type"] for part in result.messages[-1]["content"]["parts"] if part["type"].startswith("data-")] == [
+        "data-moderation",
+        "data-summary",
+    ]

@@ -110,6 +110,18 @@ def data_is_in_everybody_s_stream_parts(patch: Patch) -> None:
 
 
 @mutant("STR-14")
+def echoes_are_in_stream_parts(patch: Patch) -> None:
+    """Whatever a run sends is in the list."""
+
+    def delivered(original: Any, run: Run, chunk: Chunk, *message_id: Any) -> None:
+        original(run, chunk, *message_id)
+        if chunk["type"].startswith("data-") and chunk["type"] not in {noted["type"] for noted in run.passing}:
+            run.passing.append(chunk)
+
+    patch.around(pipeline.deliver, delivered)
+
+
+@mutant("STR-14")
 def stream_parts_begin_with_start(patch: Patch) -> None:
     """The list has what the client gets."""
 
