@@ -184,20 +184,23 @@ def all_data_is_transient(patch: Patch) -> None:
 def data_is_told_to_the_model(patch: Patch) -> None:
     """All parts of a message are in the prompt."""
 
-    def content(original: Any, part: Part) -> Any:
-        return {"type": "text", "text": str(part["data"])} if part["type"].startswith("data-") else original(part)
+    def told(part: Part) -> Part:
+        return {"type": "text", "text": str(part["data"])} if part["type"].startswith("data-") else part
 
-    patch.around(prompt._content, content)
+    def turns(original: Any, role: str, content: Any, *args: Any) -> Any:
+        return original(role, {**content, "parts": list(map(told, content.get("parts", ())))}, *args)
+
+    patch.around(prompt._turns, turns)
 
 
 @mutant("DAT-20")
 def messages_of_data_are_empty_in_the_prompt(patch: Patch) -> None:
     """A message of which nothing is left for the model is there all the same."""
 
-    def assistant(original: Any, *args: Any) -> Any:
-        return original(*args) or [{"role": "assistant", "content": []}]
+    def messages(original: Any, role: str, said: Any) -> Any:
+        return original(role, said) or [{"role": role, "content": []}]
 
-    patch.around(prompt._assistant, assistant)
+    patch.around(prompt._messages, messages)
 
 
 @mutant("DAT-23")
