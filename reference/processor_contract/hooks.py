@@ -91,7 +91,7 @@ def _kind(run: Run, slate: Slate) -> None:
 
 
 def _wants_no_data(link: Link, slate: Slate) -> bool:
-    return slate["part"]["type"].startswith("data-") and not link.wants_data  # DAT-3
+    return slate["part"]["type"].startswith("data-") and not link.wants_data  # DAT-3, DAT-9
 
 
 # The nine of them (ORD-38), in the order of SPEC's table.

@@ -49,7 +49,7 @@ def input_phase(run: Run) -> None:
 
 def stream_of(run: Run) -> Chunks:
     """The client's chunks: `start`, the steps, `finish`; or how it ended instead, always with one terminal chunk
-    (STR-1).
+    (STR-1), in the order of the grammar (STR-7).
     """
     try:
         run.check_cancelled()
@@ -149,7 +149,7 @@ def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
         for outcome in outcomes:  # ORD-13: in call order, when all have ended
             yield from settle(run, outcome)
     chunk = through_stream(run, run.chunk("step-finish", ending_payload(attempt)))  # ORD-18
-    run.accept_step()
+    run.accept_step()  # STR-18: whatever became of its chunk
     run.finish_reason = attempt.finish_reason
     if chunk is not None:
         deliver(run, chunk)

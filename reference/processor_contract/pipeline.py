@@ -112,7 +112,7 @@ def call(run: Run, name: str, slate: Slate) -> Slate:
 
 def save(run: Run) -> None:
     """The runtime's own last act, when all that the others sent is with the client; from here on a cancellation comes
-    too late (RES-14, PER-2).
+    too late (RES-14, PER-2, DAT-23).
     """
     run.commit()
     for link in run.plan["process_output_result"]:
@@ -257,8 +257,8 @@ def deliver(run: Run, chunk: Chunk, message_id: str | None = None) -> None:
 
 
 def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: bool = False) -> None:
-    """What `writer.custom` does, from any thread: the chunk passes whoever wants data, goes out and becomes a part
-    (DAT-1, PER-32).
+    """What `writer.custom` does, from any thread: the chunk, of any type that begins with `data-` (DAT-14), passes
+    whoever wants data (DAT-12) and may change or drop it (DAT-16), goes out and becomes a part (DAT-1, PER-32).
     """
     kind = chunk.get("type") if isinstance(chunk, dict) else None
     if not isinstance(kind, str) or not kind.startswith("data-"):
@@ -268,7 +268,7 @@ def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: 
     if past_processors:  # DAT-4; without the lock: a processor may wait for a thread of its own that sends this
         deliver(run, chunk, message_id)
         return run.wake()
-    with run.sending:
+    with run.sending:  # DAT-26
         if silenced(run):
             return
         try:
@@ -281,5 +281,7 @@ def send_data(run: Run, chunk: Any, message_id: str | None, *, past_processors: 
 
 
 def silenced(run: Run) -> bool:
-    """Whether nothing more may be sent: the run has ended, or an abort has decided that it will (TRI-2, TRI-15)."""
+    """Whether nothing more may be sent: the run has ended, or an abort has decided that it will (TRI-2, TRI-15,
+    DAT-24).
+    """
     return run.ended or run.silent or run.signal.aborted or run.ending is not None

@@ -1,7 +1,7 @@
 """Processor, and one argument class per hook.
 
 Flows in: nothing. Flows out: the classes that `hooks.py` puts into the table. A hook has a writer, a state or an abort
-signal exactly when its argument class has that field.
+signal exactly when its argument class has that field (DAT-10).
 """
 
 from __future__ import annotations
@@ -123,7 +123,9 @@ class APIErrorArgs(HookArgs):
 @dataclass(slots=True)
 class OutputStreamArgs(HookArgs):
     """processOutputStream: on every chunk. `stream_parts` are all chunks of the request so far, this one included, as
-    they were before any processor; `data-*` chunks only with `process_data_parts`.
+    they were before any processor; `data-*` chunks only with `process_data_parts`. `message_list` has the history
+    (STR-24), a text stands in `part["payload"]["text"]` (STR-25), and what is gathered in `state` is all there when
+    `finish` comes (STR-26, DAT-17).
     """
 
     part: Chunk

@@ -156,5 +156,5 @@ def _text_parts(text: str | None) -> list[Part]:
 
 
 MadeOf = dict[str, Callable[[Part, Form], list[Entry]]]
-FOR_USERS: MadeOf = {"text": _text, "file": _file}
+FOR_USERS: MadeOf = {"text": _text, "file": _file}  # DAT-20: data has no row
 FOR_ASSISTANTS: MadeOf = {**FOR_USERS, "reasoning": _reasoning, "tool-invocation": _invocation}

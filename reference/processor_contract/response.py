@@ -106,7 +106,9 @@ class Response:
 
     def take(self, chunk: Chunk) -> None:
         """Adds what a chunk of the model says, as a part of its own (PER-34); chunk types that leave no part are passed
-        over (STR-5, STR-10, STR-17, STR-22).
+        over (STR-5, STR-10, STR-17, STR-22, STR-23).
+
+        What a chunk is now decides, not what it was made of (STR-19): a call is the one that passed (STR-15, STR-16).
         """
         kind = chunk["type"]
         if kind in SPOKEN:
@@ -115,7 +117,7 @@ class Response:
             self._append(WHOLE[kind](chunk["payload"]))
 
     def add_data(self, chunk: Chunk, message_id: str | None) -> Part:
-        """Adds a data part; one sent while a text is streamed stands before that text (DAT-5, PER-37)."""
+        """Adds a data part; one sent while a text is streamed stands before that text (DAT-5, DAT-19, PER-37)."""
         part: Part = {"type": chunk["type"], "data": chunk.get("data")}
         if message_id is None:
             parts = self._current_parts()

@@ -160,7 +160,7 @@ class Run:
     # -- chunks ----------------------------------------------------------------------------------------------------
 
     def chunk(self, kind: str, payload: dict[str, Any]) -> Chunk:
-        """A chunk as the client gets it."""
+        """A chunk as the client gets it (STR-8)."""
         return {"type": kind, "runId": self.id, "from": CLIENT, "payload": payload}  # type: ignore[typeddict-unknown-key]
 
     def outgoing(self) -> Iterator[Chunk]:

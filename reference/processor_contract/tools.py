@@ -187,7 +187,7 @@ def _result(run: Run, tool: Tool, call: ToolCallInfo, span: Span) -> Any:
     assert tool.execute is not None  # its calls are the client's
     args = clone(call["args"])  # TOOL-19: what the tool does to them stays with it
     if tool.takes_context:
-        writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))
+        writer = Writer(lambda chunk, message_id: send_data(run, chunk, message_id))  # DAT-8, DAT-22
         tracing = TracingContext(span if run.trace.on else None)
         context = ToolContext(call["toolCallId"], run.request_context, run.signal, writer, tracing)  # RES-10
         result = tool.execute(args, context)

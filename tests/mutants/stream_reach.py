@@ -74,11 +74,12 @@ def stream_parts_begin_with_the_step(patch: Patch) -> None:
 @mutant("STR-12")
 def stream_parts_of_all_requests(patch: Patch) -> None:
     """The list is the processor's, and so is made once."""
-    shared: list[Chunk] = []
+    shared: dict[int, tuple[Any, list[Chunk]]] = {}  # each with its owner, so that no id comes again
 
-    def begin(original: Any, own: Run, *args: Any, **more: Any) -> None:
-        original(own, *args, **more)
-        own.passing = own.passing_without_data = shared
+    def begin(original: Any, own: Run, settings: Any, *args: Any, **more: Any) -> None:
+        original(own, settings, *args, **more)
+        owner = next(iter(settings.outputs), None)
+        own.passing = own.passing_without_data = shared.setdefault(id(owner), (owner, []))[1]
 
     patch.wrap(Run, "__init__", begin)
 
