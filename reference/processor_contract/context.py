@@ -12,12 +12,6 @@ from typing import Any, Final
 class Unset:
     """The type of `UNSET`: not given, where the contract tells 'absent' from 'nothing'."""
 
-    def __repr__(self) -> str:
-        return "UNSET"
-
-    def __bool__(self) -> bool:
-        return False
-
 
 UNSET: Final = Unset()
 
