@@ -10,12 +10,12 @@ from processor_conformance.deviations import Deviation
 from processor_conformance.spec import Rule
 from processor_conformance.verdict import Conclusion, Kind, Result, fails, judge
 from processor_conformance.words import REVISIONS
-from runner_kit import hook, item, rule, scenario, trace
+from runner_kit import STEP, chunk, hook, item, rule, scenario, trace
 
 EXPECTED = scenario([{"work": [hook("a"), hook("b")]}])
 AS_EXPECTED = {"work": [hook("a"), hook("b")]}
 REVERSED = {"work": [hook("b"), hook("a")]}
-AFTER_FINISH = {"client": [{"type": "finish"}, {"type": "data-x"}]}
+AFTER_FINISH = {"client": [*map(chunk, ("start", *STEP, "finish")), {"type": "data-x"}]}
 BACKWARDS = Deviation(
     EXPECTED.id,
     "backwards",

@@ -213,7 +213,7 @@ def through_stream(run: Run, chunk: Chunk, writer: Writer | None = None) -> Chun
         run.check_cancelled()
         return chunk
     run.passing.append(chunk)  # STR-6, STR-13: as it was before the chain, which gets a copy to edit
-    if not chunk["type"].startswith("data-"):
+    if chunk["type"][:5] != "data-":  # STR-14
         run.passing_without_data.append(chunk)
     slate: Slate = {"part": clone(chunk), "writer": writer or run.writer}
     passed: Chunk | None = call(run, "process_output_stream", slate)["part"]
