@@ -306,3 +306,9 @@ def test_a_tool_that_works_on_after_the_end_sends_nothing() -> None:
     release.set()
 
     assert (done.wait(10), reader[-1:]) == (True, ["abort"])
+
+
+@pytest.mark.parametrize("odd", [5, "", ["a"]])
+def test_a_message_id_is_a_text(odd: Any) -> None:
+    with pytest.raises(HookFailed, match=r"message id .* is no text.*\[DAT-25\]"):
+        inputs("hi", process_input_step=lambda args: args.writer.custom(DATA, message_id=odd)).generate("x")
