@@ -253,7 +253,7 @@ class MessageList(SystemMessages):
     def response_message(self, message_id: str) -> Message:
         """The assistant message with this id; an unknown id opens a new one (DAT-6)."""
         if not isinstance(message_id, str) or not message_id:
-            raise WrongReturn(f"message id {message_id!r} is no text; name an assistant's message, or a new id", "DAT-25")
+            raise WrongReturn(f"message id {message_id!r} is no text; name a message, or a new id", "DAT-25")
         place = self._place_of(message_id)
         if place is not None:
             known = self._messages[place]
