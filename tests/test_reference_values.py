@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import enum
 import json
+import types
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -24,6 +27,14 @@ def twice() -> list[Any]:
     return [shared, shared]
 
 
+class Colour(enum.IntEnum):
+    RED = 1
+
+
+class Grade(str, enum.Enum):
+    A = "a"
+
+
 class Odd:
     """Something JSON cannot hold."""
 
@@ -38,7 +49,12 @@ class Odd:
         pytest.param(True, True, id="truth"),
         pytest.param(float("nan"), None, id="not a number"),
         pytest.param([float("inf"), -float("inf")], [None, None], id="infinite"),
-        pytest.param({1: "a", None: "b"}, {"1": "a", "None": "b"}, id="keys become texts"),
+        pytest.param({1: "a", None: "b"}, {"1": "a", "null": "b"}, id="keys become texts"),
+        pytest.param({True: "a"}, {"true": "a"}, id="keys are spelled as in JSON"),
+        pytest.param(types.MappingProxyType({"a": 1}), {"a": 1}, id="any mapping"),
+        pytest.param([Colour.RED, Grade.A], [1, "a"], id="enumerations"),
+        pytest.param({"a": mock.Mock()}, {}, id="what pretends to be anything"),
+        pytest.param([10**5000, 10**400], [None, 10**400], id="a number too long to write"),
         pytest.param((1, 2), [1, 2], id="tuple"),
         pytest.param({3}, [3], id="set"),
         pytest.param(circular(), {"n": 1, "self": ["[Circular]"]}, id="cycle"),

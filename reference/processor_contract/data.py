@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import math
 import uuid
-from collections.abc import Iterator, Sequence
-from datetime import datetime, timezone
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, datetime, time, timezone
 from typing import Any, TypedDict, overload
 
 Json = Any
@@ -24,6 +24,7 @@ NEEDED = {  # the texts without which a chunk cannot be understood
     "tool-call": ("toolCallId", "toolName"),
     "tool-result": ("toolCallId", "toolName"),
 }
+MOST_BITS = 14_000  # of a whole number: Python refuses to write longer ones
 LEAVES = frozenset({str, int, float, bool, type(None)})
 
 
@@ -139,7 +140,7 @@ class StreamParts(Sequence[Chunk]):
 
 def jsonable(value: Any) -> Any:
     """A copy that JSON can hold: cycles become a marker text, dates ISO text, numbers that are none become null; what
-    JSON cannot hold is dropped (TOOL-4).
+    JSON cannot hold is dropped (TOOL-4, TOOL-12). Raises RecursionError for what is nested too deeply.
     """
     return _jsonable(value, ())
 
@@ -148,22 +149,38 @@ _DROP = object()
 
 
 def _jsonable(value: Any, above: tuple[int, ...]) -> Any:
-    if value is None or isinstance(value, (str, bool, int)):
+    if value is None or isinstance(value, bool):
         return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+    if isinstance(value, (str, int, float)):
+        return _leaf(value)
+    if isinstance(value, (date, time)):
+        return value.isoformat()
     if id(value) in above:
         return "[Circular]"
-    above = (*above, id(value))
-    if isinstance(value, dict):
-        pairs = ((str(key), _jsonable(item, above)) for key, item in value.items())
+    inside = (*above, id(value))
+    if isinstance(value, Mapping):
+        pairs = ((_key(key), _jsonable(item, inside)) for key, item in value.items())
         return {key: item for key, item in pairs if item is not _DROP}
     if isinstance(value, (list, tuple, set, frozenset)):
-        items = (_jsonable(item, above) for item in value)
+        items = (_jsonable(item, inside) for item in value)
         return [None if item is _DROP else item for item in items]
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    return _DROP if above[:-1] else None
+    return _DROP if above else None
+
+
+def _leaf(value: str | int | float) -> Json:
+    """A text or number of exactly its JSON type, whatever class it came in."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return int(value) if value.bit_length() < MOST_BITS else None
+
+
+def _key(key: Any) -> str:
+    """The name of a member, as JSON spells it."""
+    if isinstance(key, str):
+        return str.__str__(key)
+    return canonical(key) if key is None or isinstance(key, bool) else str(key)
 
 
 def canonical(value: Any) -> str:
@@ -230,6 +247,11 @@ def joined_text(parts: list[Part]) -> str:
 def no_usage() -> Usage:
     """Nothing used."""
     return {"inputTokens": 0, "outputTokens": 0, "totalTokens": 0}
+
+
+def is_answered(invocation: dict[str, Any]) -> bool:
+    """Whether a tool call has its answer: a result, or a state that says that it has come."""
+    return "result" in invocation or invocation.get("state") != "call"
 
 
 def add_usage(total: Usage, more: Any) -> None:

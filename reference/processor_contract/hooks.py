@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from . import returns
-from .data import Message, clone
+from .data import Message, clone, is_answered
 from .message_list import MessageList
 from .processor import (
     APIErrorArgs,
@@ -70,8 +70,11 @@ def _current_step(run: Run, slate: Slate) -> None:
 
 def _tool_result(run: Run, slate: Slate) -> None:
     invocation = run.response.invocation(slate["tool_call_id"], anywhere=bool(slate["provider_executed"]))
-    if invocation is not None and invocation.get("state") != "call":
-        slate["result"] = invocation.get("result")  # TOOL-3: the value as changed so far
+    if invocation is None:
+        slate["result"] = None  # TOOL-24: whoever took out the call has taken out its result
+    elif is_answered(invocation):  # TOOL-16: the value as changed so far; none where it was turned into an error
+        slate["result"] = None if invocation.get("state") == "output-error" else invocation.get("result")
+    slate["args"] = clone(slate["args"] if invocation is None else invocation.get("args"))  # TOOL-10
     slate["steps"] = run.shown_steps(run.current_step())
 
 

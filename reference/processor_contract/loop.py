@@ -28,7 +28,7 @@ from .models import ModelRequest
 from .models.calling import called
 from .pipeline import Chunks, blamed, call, deliver, passed, save, send, through_stream
 from .request import ask
-from .results import open_calls, settle, settled
+from .results import complete_call, open_calls, settle, settled
 from .run import Attempt, Run
 from .tools import answered_here, run_tools
 
@@ -175,8 +175,13 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
             if kind in SILENT:
                 yield from SILENT[kind](run, attempt, part["payload"])
                 continue
-            if kind == "tool-result":
-                part = settled(run, part)  # ORD-35
+            if kind == "tool-call":
+                part = complete_call(run, part)
+            elif kind == "tool-result":
+                result = settled(run, part)  # ORD-35
+                if result is None:
+                    continue
+                part, kind = result, result["type"]
             send(run, run.chunk(kind, part["payload"]) if "payload" in part else clone(part))
             while run.outbox:
                 yield run.outbox.popleft()

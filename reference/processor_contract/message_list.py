@@ -179,11 +179,12 @@ class MessageList(SystemMessages):
         return self.remove_by_ids([message["id"] for message in self.of(*(sources or SOURCES))])
 
     def update_tool_invocation(self, part: Part) -> bool:
-        """Sets state and result of the tool invocation that has the part's `toolCallId`, keeping its args (TOOL-2,
-        PER-17).
+        """Sets state and result of the tool invocation that has the part's `toolCallId` (TOOL-2, PER-17), and keeps its
+        args (TOOL-19).
 
         `part` is `{"type": "tool-invocation", "toolInvocation": {toolCallId, state, result, ...}}`; a result without a
-        state makes the state `result`. Says whether there was one.
+        state makes the state `result`, the state `output-error` takes a result away (TOOL-20). Says whether there was
+        such a call. Raises `InvalidMessage` for what is no such part.
         """
         update: Any = part.get("toolInvocation") if isinstance(part, dict) else None
         fault = fault_of_invocation(update, ("toolCallId",))
@@ -195,8 +196,12 @@ class MessageList(SystemMessages):
         found = self.find_invocation(update["toolCallId"])
         if found is None:
             return False
-        state = {"state": "result"} if "result" in update else {}  # MSG-40
-        found["toolInvocation"].update({**state, **{key: clone(update[key]) for key in update if key != "args"}})
+        invocation = found["toolInvocation"]
+        invocation.update({key: clone(update[key]) for key in update if key != "args"})
+        if "result" in update and update.get("state", "call") == "call":
+            invocation["state"] = "result"  # MSG-40
+        if invocation.get("state") == "output-error":
+            invocation.pop("result", None)
         return True
 
     def find_invocation(self, tool_call_id: str) -> Part | None:

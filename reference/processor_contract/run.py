@@ -98,6 +98,7 @@ class Attempt:
     about_call: dict[str, Json] = field(default_factory=dict)  # warnings, request, rawResponse
     recovered: bool = False  # an error processor asked for another attempt
     offered: dict[str, Any] = field(default_factory=dict)  # the tools this step offers
+    renamed: dict[str, str] = field(default_factory=dict)  # ids of calls that came twice: the provider's, and ours
 
 
 class Run:

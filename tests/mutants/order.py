@@ -293,8 +293,8 @@ def tool_result_chunk_before_its_hook(patch: Patch) -> None:
         if outcome.error is not None:
             yield from settle(run, outcome)
             return
-        info: dict[str, Any] = clone(outcome.call)
-        yield from pipeline.passed(run, run.chunk("tool-result", {**info, "result": clone(outcome.result)}))
-        results.examine_result(run, info, outcome.result, None)
+        payload: dict[str, Any] = clone(outcome.call)
+        yield from pipeline.passed(run, run.chunk("tool-result", {**payload, "result": clone(outcome.result)}))
+        results.examine_result(run, outcome.call, outcome.result, None)
 
     patch.around(results.settle, early)

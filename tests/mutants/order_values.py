@@ -193,11 +193,15 @@ def provider_results_after_the_answer(patch: Patch) -> None:
 
     def examine(original: Any, run: Run, attempt: Attempt) -> None:
         while waiting:
-            settle(*waiting.pop(0))
+            settled(*waiting.pop(0))
         original(run, attempt)
 
-    settle = results.settle_provider_result
-    patch.function(settle, lambda run, payload: waiting.append((run, payload)))
+    def later(run: Run, part: Any) -> Any:
+        waiting.append((run, part))
+        return part
+
+    settled = results.settled
+    patch.function(settled, later)
     patch.around(loop.examine, examine)
 
 
