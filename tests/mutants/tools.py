@@ -27,9 +27,11 @@ def executing(patch: Patch, change: Callable[[Any, Run, Outcome], None]) -> None
 def given(patch: Patch, change: Callable[[Any, Tool, Any], Any]) -> None:
     """Calls each tool through `change(execute, tool, args)`, with arguments that it may edit."""
 
-    def result(run: Run, tool: Tool, call: Any) -> Any:
+    def result(run: Run, tool: Tool, call: Any, span: Any) -> Any:
         def execute(args: Any) -> Any:
-            return original(run, tool, {"toolCallId": call["toolCallId"], "toolName": call["toolName"], "args": args})
+            return original(
+                run, tool, {"toolCallId": call["toolCallId"], "toolName": call["toolName"], "args": args}, span
+            )
 
         return change(execute, tool, clone(call["args"]))
 
@@ -116,10 +118,10 @@ def one_call_after_the_other(patch: Patch) -> None:
 def tools_share_their_arguments(patch: Patch) -> None:
     """A tool gets the very arguments that stand in the list."""
 
-    def result(run: Run, tool: Tool, call: Any) -> Any:
+    def result(run: Run, tool: Tool, call: Any, span: Any) -> Any:
         with_own, tools.clone = tools.clone, lambda value: value  # type: ignore[attr-defined]
         try:
-            return original(run, tool, call)
+            return original(run, tool, call, span)
         finally:
             tools.clone = with_own  # type: ignore[attr-defined]
 

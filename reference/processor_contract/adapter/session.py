@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import functools
 import io
 import itertools
 import json
@@ -92,12 +93,19 @@ class Session:
         self.scopes: dict[str, tuple[str, Mapping[str, Any]]] = {}
         self.store = WatchedStorage(self, spec.get("memory", {}).get("stored", ()))
         self._processors = {each["key"]: self._processor(each) for each in spec.get("processors", ())}
-        self._agents_tools = [self._tool(each) for each in spec.get("tools", ())]
-        others = [self._tool(each) for each in spec.get("otherTools", ())]
-        self.tools = {tool.name: tool for tool in (*self._agents_tools, *others)}
         self._spec = spec
         self.tracer = WatchedTracer() if spec.get("tracing") else None
         self._agent: Agent | None = None
+
+    @functools.cached_property
+    def _agents_tools(self) -> list[Tool]:
+        return [self._tool(each) for each in self._spec.get("tools", ())]
+
+    @functools.cached_property
+    def tools(self) -> dict[str, Tool]:
+        """Every tool of the session by name; made when a run needs them, as the agent is."""
+        others = [self._tool(each) for each in self._spec.get("otherTools", ())]
+        return {tool.name: tool for tool in (*self._agents_tools, *others)}
 
     def agent(self) -> Agent:
         """The agent, made when the first run needs it, so that a refusal is that run's outcome."""
