@@ -8,7 +8,7 @@ from typing import Any
 
 from processor_contract import loop, pipeline, request, response, results, schema, tools
 from processor_contract.data import Chunk, clone, jsonable
-from processor_contract.errors import described, told
+from processor_contract.errors import InvalidSchema, described, told
 from processor_contract.keywords import KEYWORDS
 from processor_contract.message_list import MessageList
 from processor_contract.returns import Slate
@@ -174,6 +174,18 @@ def unknown_keywords_are_passed_over(patch: Patch) -> None:
             return keyword not in KEYWORDS
 
     patch.set(schema, "ANNOTATIONS", Everything())
+
+
+@mutant("TOOL-17")
+def lists_are_refused(patch: Patch) -> None:
+    """Only flat objects are checked, so a tool that takes a list cannot be offered."""
+
+    def take(original: Any, own: schema.Schema, node: Any, at: str) -> None:
+        if isinstance(node, dict) and "items" in node:
+            raise InvalidSchema(f"{at} has items")
+        original(own, node, at)
+
+    patch.wrap(schema.Schema, "_take", take)
 
 
 @mutant("TOOL-38")
