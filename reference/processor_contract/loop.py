@@ -150,7 +150,7 @@ def try_step(run: Run, attempt: Attempt) -> Generator[Chunk, None, bool]:
             yield from settle(run, outcome)
     chunk = through_stream(run, run.chunk("step-finish", ending_payload(attempt)))  # ORD-18
     run.accept_step()  # STR-18: whatever became of its chunk
-    run.finish_reason = attempt.finish_reason
+    run.finish_reason = attempt.finish_reason  # TOOL-36: the model's own, whatever became of its calls
     if chunk is not None:
         deliver(run, chunk)
     yield from run.outgoing()

@@ -177,7 +177,9 @@ class OutputStepArgs(HookArgs):
 class ToolResultArgs(HookArgs):
     """processToolResult: once for each tool call that has a result, before the result enters the list.
 
-    `result` is the value as changed so far; change it with `message_list.update_tool_invocation` (TOOL-2).
+    `result` is the value as changed so far, None where the tool returned nothing (TOOL-13); change it with
+    `message_list.update_tool_invocation` (TOOL-2). `steps` ends with the step being made (TOOL-33). `abort()` keeps the
+    result from the model (TOOL-37).
     """
 
     messages: list[Message]

@@ -37,7 +37,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     request = ModelRequest(  # CFG-18
         prompt=prompt,
         tools=[{**tool.described(), "name": name} for name, tool in attempt.offered.items()],  # CFG-11
-        tool_choice=clone(chosen["tool_choice"]),  # copies: a processor may have returned an object of its own
+        tool_choice=clone(chosen["tool_choice"]),  # TOOL-28; copies: a processor may have returned an object of its own
         settings=clone(chosen["model_settings"]),
         provider_options=clone(chosen["provider_options"]),
         structured_output=clone(chosen["structured_output"]),
@@ -54,8 +54,10 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
 
 
 def offered_tools(chosen: dict[str, Any]) -> dict[str, Any]:
-    """The tools this step offers: the active ones, none where tool choice is `none` (TOOL-7)."""
+    """The tools this step offers: the active ones (TOOL-29), none where tool choice is `none` (TOOL-7); other choices
+    are no limit (TOOL-31).
+    """
     if chosen["tool_choice"] == "none":
         return {}
-    active = chosen["active_tools"]
+    active = chosen["active_tools"]  # TOOL-30: an empty list is a list
     return {name: tool for name, tool in chosen["tools"].items() if active is None or name in active}

@@ -107,7 +107,8 @@ def answered_here(run: Run, tool_name: str) -> bool:
 
 
 def run_tools(run: Run, calls: Sequence[ToolCallInfo]) -> Generator[Chunk, None, list[Outcome]]:
-    """Executes the calls, several at once (ORD-13), and returns when all have ended.
+    """Executes the calls, each once (TOOL-26), several at once (TOOL-27), and returns when all have ended: the outcomes
+    in the order of the calls (ORD-13), each with its own call (TOOL-25).
 
     Raises Cancelled as soon as the signal fires, without waiting for what still runs.
     """
