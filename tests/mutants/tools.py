@@ -254,7 +254,7 @@ def a_choice_forbids_the_others(patch: Patch) -> None:
 
 
 @mutant("TOOL-8")
-def errors_are_results(patch: Patch) -> None:
+def a_tool_s_error_is_its_result(patch: Patch) -> None:
     """A tool that raises has answered with an error."""
 
     def execute(original: Any, run: Run, outcome: Outcome) -> None:
