@@ -38,7 +38,7 @@ def check_array(array: str, processors: Any, reserved: Sequence[str]) -> None:
             raise InvalidAgent(f"processor id {identity!r} is the runtime's own; choose another", "CFG-3")
         check_names(processor)
         check_plain(processor)
-        if not any(callable(getattr(processor, name, None)) for name in fed):
+        if not any(callable(getattr(processor, name, None)) for name in fed):  # CFG-1, CFG-36: any of them will do
             hooks = ", ".join(fed)
             raise InvalidAgent(f"processor {identity!r} has none of the hooks of {array}_processors: {hooks}", "CFG-2")
     check_places(processors)

@@ -315,3 +315,10 @@ def shared_ids_are_refused(patch: Patch) -> None:
             raise InvalidAgent("two processors have one id")
 
     patch.around(checks.say_shared_ids, say)
+
+
+@mutant("CFG-36")
+def an_output_processor_works_on_answers(patch: Patch) -> None:
+    """An output processor has one of the three hooks about the model's answer."""
+    about = ("process_output_stream", "process_output_step", "process_output_result")
+    refusing(patch, lambda array, one: array == "output" and not has(one, *about))

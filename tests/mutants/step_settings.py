@@ -188,6 +188,24 @@ def processors_get_what_the_first_returned(patch: Patch) -> None:
     shown(patch, lambda run, slate, name: first.get((run.id, slate["step_number"], name), slate[name]), *STEP_OVERRIDES)
 
 
+@mutant("CFG-35")
+def options_are_not_handed_out(patch: Patch) -> None:
+    """Options of the provider are nobody's affair but the provider's."""
+    shown(patch, lambda run, slate, name: None, "provider_options", "model_settings")
+
+
+@mutant("CFG-35")
+def tools_are_not_handed_out(patch: Patch) -> None:
+    """Who may not call tools need not know them."""
+    shown(patch, lambda run, slate, name: None, "tools", "active_tools", "tool_choice")
+
+
+@mutant("CFG-35")
+def the_count_of_retries_is_for_judges(patch: Patch) -> None:
+    """A processor of the input is not told how often a step was tried."""
+    shown(patch, lambda run, slate, name: None, "retry_count")
+
+
 def refuse(model: Any) -> Any:
     raise WrongReturn(f"returned the model {model!r}")
 
