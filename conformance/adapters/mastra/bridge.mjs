@@ -12,7 +12,6 @@ import { RequestContext } from '@mastra/core/request-context';
 import { createTool } from '@mastra/core/tools';
 import { InMemoryStore } from '@mastra/core/storage';
 import { Memory } from '@mastra/memory';
-import { z } from 'zod';
 
 const { version } = JSON.parse(readFileSync(new URL('node_modules/@mastra/core/package.json', import.meta.url)));
 const capabilities = ['generate', 'stream', 'pull', 'close', 'cancel', 'pulled-model', 'concurrent-runs', 'memory',
@@ -89,7 +88,7 @@ const called = (method, params, args, owner) => consult(method, { ...params, arg
 const callback = callback => args => called('callback/call', { callback }, args);
 
 function makeTool({ name, description = name, parameters, execute }) {
-  const inputSchema = parameters ? z.fromJSONSchema(parameters) : z.any();
+  const inputSchema = parameters ?? {};
   function run(args, { agent, writer, abortSignal, requestContext }) {
     const params = { tool: name, toolCallId: agent.toolCallId, args: encode(args) };
     return consult('tool/call', params, { args, writer, abortSignal, requestContext });
@@ -203,16 +202,19 @@ serve({
       return keys?.$callback ? async args => chain(await callback(keys.$callback)(args)) : keys?.$value;
     }
     for (const id of ids) models.set(id, makeModel(id));
-    for (const tool of [...(given.tools ?? []), ...(given.otherTools ?? [])]) tools.set(tool.name, makeTool(tool));
     const { memory, read: stored, options: remember } = remembers ? await openMemory(remembers) : {};
-    const agent = new Agent({
-      id: 'agent', name: 'agent', instructions: given.instructions ?? '', model: models.get(ids[0]), memory,
-      tools: Object.fromEntries((given.tools ?? []).map(({ name }) => [name, tools.get(name)])),
-      ...pick(chains, given, chain),
-      ...pick(['maxProcessorRetries', 'maxRetries'], given),
-      defaultOptions: pick(['maxSteps', ...settings], given),
-    });
-    sessions.set(session, { agent, chain, stored, remember });
+    let agent;
+    function madeAgent() { // for the first run, so that a refusal is that run's outcome
+      for (const tool of [...(given.tools ?? []), ...(given.otherTools ?? [])]) tools.set(tool.name, makeTool(tool));
+      return new Agent({
+        id: 'agent', name: 'agent', instructions: given.instructions ?? '', model: models.get(ids[0]), memory,
+        tools: Object.fromEntries((given.tools ?? []).map(({ name }) => [name, tools.get(name)])),
+        ...pick(chains, given, chain),
+        ...pick(['maxProcessorRetries', 'maxRetries'], given),
+        defaultOptions: pick(['maxSteps', ...settings], given),
+      });
+    }
+    sessions.set(session, { agentOf: () => (agent ??= madeAgent()), chain, stored, remember });
   },
   'session/close'({ session }) {
     sessions.delete(session);
@@ -221,11 +223,12 @@ serve({
     forgetCalls();
   },
   'run/start'({ session, run, mode, input, reading, options = {} }) {
-    const { agent, chain, remember } = sessions.get(session);
+    const { agentOf, chain, remember } = sessions.get(session);
     const open = runs.set(run, { controller: new AbortController() }).get(run);
     if (options.signal === 'fired') open.controller.abort();
-    const settings = callOptions(options, chain, remember, open.controller);
     async function start() {
+      const agent = agentOf();
+      const settings = callOptions(options, chain, remember, open.controller);
       if (mode === 'generate') return outcomeOf(await agent.generate(decode(input), settings));
       open.stream = await agent.stream(decode(input), settings);
       open.reader = open.stream.fullStream.getReader();
