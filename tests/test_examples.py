@@ -10,6 +10,7 @@ import chunks
 import demo
 import dynamic_model
 import recovery
+import tool_results
 from mock_kit import serving
 from processor_contract.processor import InputStepArgs
 
@@ -135,3 +136,24 @@ def test_warnings_are_gathered_and_what_is_nobodys_business_is_dropped() -> None
         "data-moderation",
         "data-summary",
     ]
+
+
+def test_a_redacted_customer_is_redacted_for_model_and_steps() -> None:
+    result, model = tool_results.asked({"name": "lookup-customer", "args": {"id": "c7"}})
+    redacted = {"id": "c7", "plan": "basic", "ssn": "[REDACTED]", "email": "[REDACTED]"}
+
+    assert model.requests[1].prompt[-1]["content"][0]["output"]["value"] == redacted
+    assert [one["result"] for one in result.tool_results] == [redacted]
+
+
+def test_a_page_that_gives_orders_never_reaches_the_model() -> None:
+    result, model = tool_results.asked({"name": "read-page"})
+
+    assert len(model.requests) == 1
+    assert result.tripwire == {"reason": "suspected prompt injection", "processorId": "scan-tool-result"}
+
+
+def test_a_call_that_does_not_fit_is_told_what_does() -> None:
+    _, model = tool_results.asked({"name": "lookup-customer", "args": {"id": 7}})
+
+    assert "args/id is of type integer" in model.requests[1].prompt[-1]["content"][0]["output"]["value"]
