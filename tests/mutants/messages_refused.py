@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from processor_contract import agent, loop, message, message_list
-from processor_contract.data import jsonable, now
+from processor_contract.data import jsonable
 from processor_contract.errors import InvalidMessage
 from processor_contract.message_list import MessageList
 from processor_contract.run import Run
@@ -81,12 +81,12 @@ def add_takes_what_is_good(patch: Patch) -> None:
 
 @mutant("MSG-30")
 def what_cannot_be_kept_is_made_to_fit(patch: Patch) -> None:
-    """What JSON cannot hold is left out of a message, and a date that is none is today."""
+    """What JSON cannot hold is left out of a message, and a date that is none is another."""
 
     def mend(one: Any) -> Any:
         made = readable(jsonable(one))
         if isinstance(made, dict) and isinstance(made.get("createdAt"), str) and not message.is_date(made["createdAt"]):
-            made["createdAt"] = now()
+            made["createdAt"] = "2026-01-01"
         return made
 
     mending(patch, mend)
