@@ -133,11 +133,11 @@ def test_reasoning_and_files_go_in_the_providers_form() -> None:
     assert prompt_of(given)[0]["content"] == [{"type": "reasoning", "text": "hm"}, {**file, "filename": "a.png"}, file]
 
 
-@pytest.mark.parametrize("role", ["user", "assistant"])
-def test_parts_that_the_provider_has_no_form_for_are_not_sent(role: str) -> None:
+@pytest.mark.parametrize(("role", "sent"), [("user", []), ("assistant", [{"type": "odd", "deep": {"n": [1]}}])])
+def test_parts_that_the_contract_does_not_name_are_an_assistants_own(role: str, sent: Any) -> None:
     odd = {"role": role, "content": {"parts": [*parts("hi"), {"type": "odd", "deep": {"n": [1]}}]}}
 
-    assert prompt_of(odd) == [{"role": role, "content": [TEXT]}]
+    assert prompt_of(odd) == [{"role": role, "content": [TEXT, *sent]}]
 
 
 def test_the_prompt_shares_nothing_with_the_messages() -> None:

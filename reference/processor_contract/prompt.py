@@ -1,8 +1,8 @@
 """Messages in turns: the conversation as providers take it (a LanguageModelV2 prompt), or as core messages.
 
 Flows in: system messages, feedback, messages. Flows out: turns that share nothing with them, so that no change of a
-prompt can reach the list or the store (PER-7, PER-31). SPEC's table of parts is `FOR_USERS` and `FOR_ASSISTANTS`: what
-has no row there is for people, or for the store, and is not sent (LLM-11).
+prompt can reach the list or the store (PER-7, PER-31). SPEC's table of parts is `FOR_USERS` and `FOR_ASSISTANTS` (LLM-11);
+what is `FOR_READERS` is not sent.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _turns(role: str, content: Any, form: Form) -> list[list[Entry]]:
     turns: list[list[Entry]] = [[]]
     for part in content.get("parts") or _text_parts(content.get("content")):  # MSG-45
         kind = part.get("type", "")
-        entries = made_of[kind](part, form) if kind in made_of else []
+        entries = made_of[kind](part, form) if kind in made_of else _other(part) if assistant else []
         begins = kind == "step-start" and assistant
         answered = any(one["type"] == "tool-result" for _, one in turns[-1])
         if begins or (answered and entries and kind != "tool-invocation"):
@@ -115,6 +115,14 @@ def _file(part: Part, form: Form) -> list[Entry]:
     return [_said(part, {**file, "filename": part["filename"]} if "filename" in part else file)]
 
 
+def _other(part: Part) -> list[Entry]:
+    """A part of an assistant's that the contract does not name: as it is, for a processor may have renamed one for its
+    provider (MSG-50).
+    """
+    kind = part.get("type", "")
+    return [] if kind in FOR_READERS or kind.startswith("data-") else [(False, clone(part))]  # DAT-20
+
+
 def _invocation(part: Part, form: Form) -> list[Entry]:
     """A call and its answer: the provider's own stay together, and one that it may still answer is sent; any other call
     without an answer is not (LLM-14).
@@ -155,6 +163,7 @@ def _text_parts(text: str | None) -> list[Part]:
     return [{"type": "text", "text": text}] if text else []
 
 
+FOR_READERS = ("source", "error", "step-start")
 MadeOf = dict[str, Callable[[Part, Form], list[Entry]]]
-FOR_USERS: MadeOf = {"text": _text, "file": _file}  # DAT-20: data has no row
+FOR_USERS: MadeOf = {"text": _text, "file": _file}
 FOR_ASSISTANTS: MadeOf = {**FOR_USERS, "reasoning": _reasoning, "tool-invocation": _invocation}

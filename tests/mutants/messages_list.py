@@ -256,7 +256,7 @@ def open_calls_are_sent(patch: Patch) -> None:
 @mutant("MSG-46")
 def data_is_sent(patch: Patch) -> None:
     """Every part is sent to the model."""
-    patch.around(prompt._content, lambda original, part: original(part) or clone(part))
+    patch.function(prompt._other, lambda part: [(False, clone(part))])
 
 
 @mutant("MSG-46")
@@ -284,7 +284,4 @@ def a_user_message_is_put_around(patch: Patch) -> None:
 def parts_of_other_types_are_not_sent(patch: Patch) -> None:
     """A part of a type that nobody knows is not sent to the model."""
 
-    def content(original: Callable[..., Any], part: Any) -> Any:
-        return original(part) if part["type"] in ("text", "reasoning", "file") else None
-
-    patch.around(prompt._content, content)
+    patch.function(prompt._other, lambda part: [])
