@@ -1,8 +1,8 @@
 """Messages in turns: the conversation as providers take it (a LanguageModelV2 prompt), or as core messages.
 
 Flows in: system messages, feedback, messages. Flows out: turns that share nothing with them, so that no change of a
-prompt can reach the list or the store (PER-7, PER-31). SPEC's table of parts is `FOR_USERS` and `FOR_ASSISTANTS` (LLM-11);
-what is `FOR_READERS` is not sent.
+prompt can reach the list or the store (PER-7, PER-31). SPEC's table of parts is `FOR_USERS` and `FOR_ASSISTANTS`
+(LLM-11); what is `FOR_READERS` is not sent.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def updating(patch: Patch, change: Callable[[dict[str, Any], dict[str, Any]], An
 
 
 @mutant("MSG-40")
-def updates_replace_the_arguments(patch: Patch) -> None:
+def an_update_says_all_about_a_call(patch: Patch) -> None:
     """An update says all about a call."""
 
     def change(invocation: dict[str, Any], update: dict[str, Any]) -> bool:
@@ -248,7 +248,7 @@ def a_flattened_text_says_nothing(patch: Patch) -> None:
 
 
 @mutant("MSG-46")
-def open_calls_are_sent(patch: Patch) -> None:
+def open_calls_have_an_empty_answer(patch: Patch) -> None:
     """A call that nobody has answered is sent with an empty answer."""
     patch.around(prompt._answer, lambda original, invocation: original(invocation) or ("json", None))
 
