@@ -9,9 +9,11 @@ import pytest
 import chunks
 import demo
 import dynamic_model
+import messages
 import recovery
 import tool_results
 from mock_kit import serving
+from processor_contract import text_of
 from processor_contract.processor import InputStepArgs
 
 GOOD = "An object whose hooks an agent calls while it works on a request."
@@ -157,3 +159,30 @@ def test_a_call_that_does_not_fit_is_told_what_does() -> None:
     _, model = tool_results.asked({"name": "lookup-customer", "args": {"id": 7}})
 
     assert "args/id is of type integer" in model.requests[1].prompt[-1]["content"][0]["output"]["value"]
+
+
+# -- messages ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_model_and_the_store_get_the_question_in_lower_case() -> None:
+    model, stored = messages.lowered("HOW is the Weather?")
+
+    assert model.requests[0].prompt[-1]["content"][0]["text"] == "how is the weather?"
+    assert [text_of(one) for one in stored] == ["how is the weather?", "Grey."]
+
+
+def test_what_is_no_text_is_left_as_it_is() -> None:
+    file = {"type": "file", "mimeType": "text/plain", "data": "QUJD"}
+    asked = {"id": "q", "role": "user", "content": {"format": 2, "parts": [{"type": "text", "text": "A"}, file]}}
+    plain = {"id": "p", "role": "user", "content": {"format": 2, "content": "FLAT"}}
+    model, stored = messages.lowered([asked, plain])
+
+    assert [one["id"] for one in stored][:2] == ["q", "p"]
+    assert stored[0]["content"]["parts"] == [{"type": "text", "text": "a"}, file]
+    assert [one["content"][0]["text"] for one in model.requests[0].prompt] == ["a", "FLAT"]
+
+
+def test_reasoning_goes_back_under_the_other_name() -> None:
+    model = messages.reasoned()
+
+    assert [part["type"] for part in model.requests[1].prompt[1]["content"]] == ["thinking", "tool-call"]

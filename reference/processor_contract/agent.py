@@ -187,7 +187,7 @@ class Agent:
             message_list.add_system(text)
         if options.system is not None:
             message_list.add_system(options.system, "user-provided")
-        message_list.add(options.context, "context")
+        message_list.add(options.context, "context")  # MSG-33: what is wrong with it, or the input, raises here
         message_list.add(input, "input")
         run = Run(self._settings(options, context), message_list, context)
         run.caller_signal = options.abort_signal

@@ -89,7 +89,7 @@ class MessageList(SystemMessages):
             raise
 
     def everything(self) -> list[Message]:
-        """All messages but system ones: history, context, input, response (MSG-1, MSG-13)."""
+        """All messages but system ones: history, context, input, response (MSG-1, MSG-13, MSG-49)."""
         return self.of(*SOURCES)
 
     def response(self) -> list[Message]:
@@ -344,7 +344,7 @@ class MessageList(SystemMessages):
         taken: list[Message] = []
         ids: set[str] = set()
         for place, one in enumerate(several, 1):
-            message = one if id(one) in own else copied(one, place)
+            message = one if id(one) in own else copied(one, place)  # MSG-48: left as it is
             check_message(message, place)
             taken.append(message)
             if message["role"] != "system":

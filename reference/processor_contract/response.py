@@ -105,8 +105,8 @@ class Response:
     # -- taking in -------------------------------------------------------------------------------------------------
 
     def take(self, chunk: Chunk) -> None:
-        """Adds what a chunk of the model says, as a part of its own (PER-34); chunk types that leave no part are passed
-        over (STR-5, STR-10, STR-17, STR-22, STR-23).
+        """Adds what a chunk of the model says, as a part of its own (MSG-7, PER-34); chunk types that leave no part are
+        passed over (STR-5, STR-10, STR-17, STR-22, STR-23).
 
         What a chunk is now decides, not what it was made of (STR-19): a call is the one that passed (STR-15, STR-16).
         """
