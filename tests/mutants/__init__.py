@@ -47,6 +47,17 @@ class Patch:
             self.set(row, name, value)
         return before
 
+    def derived(self, hook: str, after: Callable[[Any, Any], object]) -> None:
+        """Lets `after(run, slate)` change what a hook's processors are handed, each one behind all the rest."""
+        before = self.cell(hook).derive
+
+        def derive(run: Any, slate: Any) -> None:
+            if before is not None:
+                before(run, slate)
+            after(run, slate)
+
+        self.cell(hook, derive=derive)
+
     def function(self, function: Callable[..., Any], replacement: Callable[..., Any]) -> None:
         """Puts another function in the place of one of the reference's, wherever a module or class holds it."""
         for module in [module for name, module in sys.modules.items() if name.startswith("processor_contract")]:

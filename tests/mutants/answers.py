@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from processor_contract import hooks, loop, pipeline
+from processor_contract import loop, pipeline
 from processor_contract.data import Chunk
 from processor_contract.errors import WrongReturn
 from processor_contract.returns import Slate
@@ -14,15 +14,8 @@ from . import Patch, mutant, stream_parts
 
 
 def shown(patch: Patch, change: Any) -> None:
-    """Changes what processLLMResponse gets: `change(run, slate)` comes after all the rest."""
-    derive = hooks.HOOKS["process_llm_response"].derive
-    assert derive is not None
-
-    def both(run: Run, slate: Slate) -> None:
-        derive(run, slate)
-        change(run, slate)
-
-    patch.cell("process_llm_response", derive=both)
+    """Changes what processLLMResponse gets."""
+    patch.derived("process_llm_response", change)
 
 
 @mutant("LLM-5")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import loop, pipeline
+from processor_contract import loop
 from processor_contract.data import clone, joined_text
 from processor_contract.message_list import MessageList
 from processor_contract.response import Response
@@ -113,20 +113,16 @@ def rejected_attempts_are_steps(patch: Patch) -> None:
 
 @mutant("RTY-16")
 def hooks_get_the_rejected_attempts(patch: Patch) -> None:
-    """Hooks that judge a step see all attempts at it; the result has the accepted one."""
+    """Hooks are told of every attempt at a step; the result has the accepted one."""
     kept: dict[str, list[Any]] = {}
 
     def around(reject: Callable[[], None], own: Run) -> None:
         kept.setdefault(own.id, []).append(own.current_step())
         reject()
 
-    def call(original: Any, run: Run, name: str, slate: Any) -> Any:
-        if isinstance(slate.get("steps"), list):
-            slate["steps"] = [*slate["steps"], *kept.get(run.id, [])]
-        return original(run, name, slate)
-
     rejected(patch, around)
-    patch.around(pipeline.call, call)
+    for hook in ("process_input_step", "process_api_error", "process_output_step"):
+        patch.derived(hook, lambda run, slate: slate["steps"].extend(kept.get(run.id, [])))
 
 
 def set_back(patch: Patch, around: Callable[[Callable[[], None], MessageList, Any], None]) -> None:

@@ -217,7 +217,7 @@ def second_processor_gets_a_copy(patch: Patch) -> None:
             given = {name: getattr(error, name) for name in ("status_code", "is_retryable", "url", "response_body")}
             slate["error"] = APICallError(str(error), **given)
 
-    patch.cell("process_api_error", derive=copied)
+    patch.derived("process_api_error", copied)
 
 
 def forgetful(patch: Patch, **known: Any) -> None:

@@ -78,7 +78,7 @@ def changes_count_with_a_retry_only(patch: Patch) -> None:
         return True
 
     answers(patch, take)
-    patch.cell("process_api_error", derive=note)
+    patch.derived("process_api_error", note)
 
 
 @mutant("ERR-19")
@@ -91,12 +91,7 @@ def error_hook_sees_the_input_only(patch: Patch) -> None:
 def failed_step_is_among_the_steps(patch: Patch) -> None:
     """The step that failed is a step too."""
 
-    def chain(original: Any, run: Run, slate: Slate) -> Slate:
-        slate["steps"] = [*slate["steps"], run.current_step()]
-        result: Slate = original(run, slate)
-        return result
-
-    patch.chain("process_api_error", chain)
+    patch.derived("process_api_error", lambda run, slate: slate["steps"].append(run.current_step()))
 
 
 @mutant("ERR-20")

@@ -233,10 +233,9 @@ def updated_results_are_shared(patch: Patch) -> None:
 def the_flattened_text_comes_first(patch: Patch) -> None:
     """A message says what its flattened text says, where it has one."""
 
-    def turns(original: Callable[..., Any], message: Any, form: Any) -> Any:
-        flattened = message["content"].get("content")
-        content = {"parts": [{"type": "text", "text": flattened}]} if flattened else message["content"]
-        return original({**message, "content": content}, form)
+    def turns(original: Callable[..., Any], role: str, content: Any, form: Any) -> Any:
+        flattened = content.get("content")
+        return original(role, {"parts": [{"type": "text", "text": flattened}]} if flattened else content, form)
 
     patch.around(prompt._turns, turns)
 

@@ -88,7 +88,7 @@ def raw_for_everyone(patch: Patch, hook: str, key: str) -> None:
         raw[run.id] = slate[key]
         return chain(run, slate)
 
-    patch.cell(hook, derive=lambda run, slate: slate.update({key: raw[run.id]}))
+    patch.derived(hook, lambda run, slate: slate.update({key: raw[run.id]}))
     patch.chain(hook, keep)
 
 

@@ -9,6 +9,7 @@ from processor_contract import agent, prompt, request
 from processor_contract.data import clone, new_id
 from processor_contract.hooks import HOOKS
 from processor_contract.memory import MessageHistory
+from processor_contract.message import copied
 from processor_contract.message_list import MessageList
 from processor_contract.processor import OutputResultArgs
 from processor_contract.run import Run
@@ -211,13 +212,14 @@ def a_call_without_a_thread_has_the_last_one(patch: Patch) -> None:
 
 @mutant("PER-25")
 def the_store_hands_out_its_own(patch: Patch) -> None:
-    """Recalled messages are the store's own objects."""
+    """Recalled messages are the store's own objects, and the list works on what it is given."""
 
     def read(original: Callable[..., Messages], own: InMemoryStorage, *address: Any) -> Messages:
         kept = vars(own).setdefault("kept", {})
         return [kept.setdefault(message["id"], message) for message in original(own, *address)]
 
     patch.wrap(InMemoryStorage, "read", read)
+    patch.function(copied, lambda message, place=None: message)
 
 
 @mutant("PER-31")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import data, hooks, loop, stream
+from processor_contract import data, loop, stream
 from processor_contract.data import clone, no_usage
 from processor_contract.returns import Slate
 from processor_contract.run import Attempt, Run
@@ -25,18 +25,6 @@ def reported(patch: Patch, change: Reporting) -> None:
         return result
 
     patch.around(stream.result_of, result_of)
-
-
-def shown(patch: Patch, hook: str, change: Callable[[Run, Slate], None]) -> None:
-    """Changes what a hook is given: `change(run, slate)` comes after all the rest."""
-    derive = hooks.HOOKS[hook].derive
-
-    def both(run: Run, slate: Slate) -> None:
-        if derive is not None:
-            derive(run, slate)
-        change(run, slate)
-
-    patch.cell(hook, derive=both)
 
 
 # -- both modes --------------------------------------------------------------------------------------------------------
@@ -124,7 +112,7 @@ def summary_of_old(patch: Patch, *names: str) -> None:
         for name in names:
             slate["result"][name] = clone(first[name])
 
-    shown(patch, "process_output_result", change)
+    patch.derived("process_output_result", change)
 
 
 @mutant("RES-15")

@@ -316,7 +316,7 @@ def the_request_counts_from_one(patch: Patch) -> None:
 @mutant("LLM-15")
 def the_request_has_no_steps(patch: Patch) -> None:
     """Steps are the business of output processors."""
-    patch.chain("process_llm_request", lambda chain, run, slate: chain(run, {**slate, "steps": []}))
+    patch.derived("process_llm_request", lambda run, slate: slate.update(steps=[]))
 
 
 @mutant("LLM-16")

@@ -11,7 +11,7 @@ from processor_contract.run import Run
 from processor_contract.stream import RunResult
 
 from . import Patch, mutant, stream_parts
-from .reports import reported, shown
+from .reports import reported
 
 
 def steps_without(patch: Patch, *names: str) -> None:
@@ -78,7 +78,7 @@ def the_result_hook_has_the_last_usage(patch: Patch) -> None:
     def change(run: Run, slate: Slate) -> None:
         slate["result"]["usage"] = clone(run.attempt.usage)
 
-    shown(patch, "process_output_result", change)
+    patch.derived("process_output_result", change)
 
 
 @mutant("RES-19")
@@ -88,7 +88,7 @@ def the_result_hook_has_the_last_step(patch: Patch) -> None:
     def change(run: Run, slate: Slate) -> None:
         slate["result"]["steps"] = slate["result"]["steps"][-1:]
 
-    shown(patch, "process_output_result", change)
+    patch.derived("process_output_result", change)
 
 
 @mutant("RES-19")
@@ -98,7 +98,7 @@ def the_result_hook_has_no_reason_yet(patch: Patch) -> None:
     def change(run: Run, slate: Slate) -> None:
         slate["result"]["finishReason"] = "other"
 
-    shown(patch, "process_output_result", change)
+    patch.derived("process_output_result", change)
 
 
 @mutant("RES-20")
@@ -108,7 +108,7 @@ def the_text_is_that_of_the_last_step(patch: Patch) -> None:
     def change(run: Run, slate: Slate) -> None:
         slate["result"]["text"] = slate["result"]["steps"][-1]["text"] if slate["result"]["steps"] else ""
 
-    shown(patch, "process_output_result", change)
+    patch.derived("process_output_result", change)
 
     def told(run: Run, result: RunResult) -> None:
         if result.steps and run.tripwire is None:
@@ -134,7 +134,7 @@ def steps_are_paragraphs(patch: Patch) -> None:
 @mutant("RES-21")
 def the_step_hook_has_the_run_s_usage(patch: Patch) -> None:
     """Usage is what the run has used so far."""
-    shown(patch, "process_output_step", lambda run, slate: slate.update(usage=dict(run.usage)))
+    patch.derived("process_output_step", lambda run, slate: slate.update(usage=dict(run.usage)))
 
 
 @mutant("RES-21")
@@ -144,19 +144,19 @@ def the_step_hook_has_the_run_s_text(patch: Patch) -> None:
     def change(run: Run, slate: Slate) -> None:
         slate["text"] = "".join(step["text"] for step in slate["steps"])
 
-    shown(patch, "process_output_step", change)
+    patch.derived("process_output_step", change)
 
 
 @mutant("RES-21")
 def the_step_hook_has_no_metadata(patch: Patch) -> None:
     """What a provider attaches to its finish is its own affair."""
-    shown(patch, "process_output_step", lambda run, slate: slate.update(provider_metadata=None))
+    patch.derived("process_output_step", lambda run, slate: slate.update(provider_metadata=None))
 
 
 @mutant("RES-21")
 def the_step_hook_has_no_calls(patch: Patch) -> None:
     """Calls are judged when they have been answered."""
-    shown(patch, "process_output_step", lambda run, slate: slate.update(tool_calls=None))
+    patch.derived("process_output_step", lambda run, slate: slate.update(tool_calls=None))
 
 
 @mutant("RES-22")
@@ -166,7 +166,7 @@ def the_step_hook_s_steps_are_those_before(patch: Patch) -> None:
     def change(run: Run, slate: Slate) -> None:
         slate["steps"] = slate["steps"][:-1]
 
-    shown(patch, "process_output_step", change)
+    patch.derived("process_output_step", change)
 
 
 @mutant("RES-26")
@@ -177,7 +177,7 @@ def a_blocked_answer_is_no_step(patch: Patch) -> None:
         if run.attempt.finish_reason == "content-filter":
             slate["steps"] = []
 
-    shown(patch, "process_output_step", change)
+    patch.derived("process_output_step", change)
 
 
 @mutant("RES-26")
@@ -188,7 +188,7 @@ def a_blocked_answer_has_no_metadata(patch: Patch) -> None:
         if run.attempt.finish_reason == "content-filter":
             slate["provider_metadata"] = None
 
-    shown(patch, "process_output_step", change)
+    patch.derived("process_output_step", change)
 
 
 @mutant("RES-26")
@@ -213,7 +213,7 @@ def steps_are_what_the_model_said(patch: Patch) -> None:
         begun = max((at for at, chunk in enumerate(said) if chunk["type"] == "step-start"), default=0)
         slate["text"] = "".join(chunk["payload"]["text"] for chunk in said[begun:] if chunk["type"] == "text-delta")
 
-    shown(patch, "process_output_step", change)
+    patch.derived("process_output_step", change)
 
 
 @mutant("RES-23")
@@ -227,7 +227,7 @@ def calls_are_what_the_model_called(patch: Patch) -> None:
             clone(chunk["payload"]) for chunk in said[begun:] if chunk["type"] == "tool-call"
         ] or None
 
-    shown(patch, "process_output_step", change)
+    patch.derived("process_output_step", change)
 
 
 @mutant("RES-23")
@@ -255,7 +255,7 @@ def one_result_for_all_processors(patch: Patch) -> None:
     def change(run: Run, slate: Slate) -> None:
         slate["result"] = kept.setdefault(run.id, slate["result"])
 
-    shown(patch, "process_output_result", change)
+    patch.derived("process_output_result", change)
 
 
 @mutant("RES-25")
