@@ -13,8 +13,10 @@ from typing import Any
 from .checks import (
     check_array,
     check_options,
+    check_things,
     checked_count,
     checked_function,
+    checked_instructions,
     checked_settings,
     refuse_late,
     say_shared_ids,
@@ -22,7 +24,7 @@ from .checks import (
 )
 from .context import AbortSignal, Clock, RequestContext
 from .data import Message, StepResult, new_id
-from .errors import Cancelled, InvalidAgent, RunEnded
+from .errors import Cancelled, InvalidAgent, RunEnded, told
 from .loop import aborted, ended_by, input_phase, stream_of
 from .memory import HISTORY_ID, Memory, MessageHistory
 from .message_list import MessageList
@@ -126,10 +128,11 @@ class Agent:
         ids: Callable[[], str] = new_id,
         tracer: Tracer | None = None,
     ) -> None:
+        check_things({"memory": memory, "clock": clock, "tracer": tracer})
         self.name = name
         self._models = models if isinstance(models, ModelRegistry) else ModelRegistry(models)
         self._model = self._models.resolve(model)
-        self._instructions = [instructions] if isinstance(instructions, str) else list(instructions)
+        self._instructions = checked_instructions(instructions)
         self._tools = tools_by_name(tools)
         self._arrays = {"input": input_processors, "output": output_processors, "error": error_processors}
         self._defaults = checked_settings(
@@ -144,7 +147,7 @@ class Agent:
         self._max_retries = checked_count("max_processor_retries", max_processor_retries, 0, "CFG-8")
         self._model_retries = checked_count("max_retries", max_retries, 0)
         self._clock = clock or Clock()
-        self._new_id = ids
+        self._new_id = checked_function("ids", ids) or new_id
         self._tracer = tracer
         self._max_steps = checked_count("max_steps", max_steps, 1)
         self._memory = memory
@@ -180,6 +183,7 @@ class Agent:
     def _run(self, input: Input, given: dict[str, Any]) -> Run:
         check_options(given, CallOptions.__slots__)
         options = CallOptions(**given)
+        check_things({name: getattr(options, name) for name in ("request_context", "abort_signal", "tracing_context")})
         own = options.request_context
         context = RequestContext() if own is None else own  # CTX-3, CTX-5: a new one, not the agent's
         message_list = MessageList(options.thread, options.resource, self._new_id, self._clock)
@@ -239,7 +243,7 @@ class Agent:
         try:
             resolved = (processors(context) or []) if callable(processors) else processors
         except Exception as error:
-            raise InvalidAgent(f"the function of {array}_processors failed: {error}", "ERR-27") from error
+            raise InvalidAgent(f"the function of {array}_processors failed: {told(error)}", "ERR-27") from error
         if made or override is not None:  # the agent's own were checked when it was made
             check_array(array, resolved, RESERVED_IDS)
         return list(resolved)

@@ -120,6 +120,32 @@ def checked_settings(given: Mapping[str, Any]) -> dict[str, Any]:
     return settings
 
 
+# What an agent or a call may be given besides settings, processors and tools: the members it needs, and what has them.
+THINGS = {
+    "memory": (("storage", "last_messages", "read_only"), "a Memory"),
+    "clock": (("now", "sleep"), "a Clock"),
+    "tracer": (("begin",), "a Tracer"),
+    "request_context": (("get", "set"), "a RequestContext"),
+    "abort_signal": (("on_abort", "aborted"), "an AbortSignal"),
+    "tracing_context": (("current_span",), "the TracingContext of a hook or a tool"),
+}
+
+
+def check_things(given: Mapping[str, Any]) -> None:
+    """What was given can be used as what it was given for (CFG-16); None where nothing was."""
+    for name, value in given.items():
+        needed, instead = THINGS[name]
+        if value is not None and not all(hasattr(value, member) for member in needed):
+            raise InvalidAgent(f"{name} is {described(value)}; use {instead}", "CFG-16")
+
+
+def checked_instructions(instructions: Any) -> list[Any]:
+    """The instructions as a list; each of them is looked at where it becomes a system message (MSG-29)."""
+    if isinstance(instructions, Iterable) and not isinstance(instructions, (bytes, dict)):
+        return [instructions] if isinstance(instructions, str) else list(instructions)
+    raise InvalidAgent(f"instructions is {described(instructions)}; use a text or a list of texts", "CFG-16")
+
+
 def checked_count(name: str, value: Any, least: int, rule: str = "CFG-29") -> int | None:
     """A whole number from `least` on, or None where nothing was given (CFG-8, CFG-29)."""
     if value is None or (isinstance(value, int) and not isinstance(value, bool) and value >= least):

@@ -49,7 +49,10 @@ def told(error: BaseException) -> str:
 
 def rule_of(error: BaseException) -> str | None:
     """The rule an exception speaks for, if any."""
-    rule = getattr(error, "rule", None)
+    try:
+        rule = getattr(error, "rule", None)
+    except Exception:  # whatever the author of an exception wrote: the failure is told all the same
+        return None
     return rule if isinstance(rule, str) else None
 
 

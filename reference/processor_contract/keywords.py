@@ -7,6 +7,7 @@ the fault that a row finds, in words that never quote the value.
 from __future__ import annotations
 
 import ipaddress
+import json
 import math
 import re
 import uuid
@@ -20,6 +21,7 @@ from urllib.parse import urlsplit
 from .data import Json, canonical
 
 Named = Iterator[tuple[str, Json]]
+LONGEST = 1000  # characters that are said of the alternatives that a value does not fit
 
 
 @dataclass(slots=True)
@@ -82,6 +84,14 @@ def pattern(text: str) -> re.Pattern[str]:
     """
     ends = re.sub(r"\\.|\[(?:\\.|[^\]])*\]|\$", lambda found: r"\Z" if found[0] == "$" else found[0], text)
     return re.compile(ends, re.ASCII)
+
+
+def written(value: Json) -> bool:
+    """Whether JSON can hold the value, and Python write it."""
+    try:
+        return bool(json.dumps(plain(value), allow_nan=False, sort_keys=True))
+    except (TypeError, ValueError, RecursionError):
+        return False
 
 
 def listed(names: list[str]) -> str:
@@ -166,7 +176,7 @@ class Form:
 def _readable(text: Any) -> bool:
     try:
         return isinstance(text, str) and bool(pattern(text))
-    except re.error:
+    except (re.error, OverflowError, RecursionError):
         return False
 
 
@@ -183,11 +193,11 @@ TYPE = Form(
     f"one of {', '.join(TYPES)}, or a list of them",
     lambda it: it in TYPES if isinstance(it, str) else _names(it) and bool(it) and set(it) <= set(TYPES),
 )
-ANYTHING = Form("a value", lambda it: True)
-VALUES = Form("a list of values, not empty", lambda it: isinstance(it, list) and bool(it))
-NUMBER = Form("a number", lambda it: "number" in kinds_of(it))
-STEP = Form("a number above 0", lambda it: "number" in kinds_of(it) and it > 0)
-COUNT = Form("a whole number from 0", lambda it: "integer" in kinds_of(it) and it >= 0)
+ANYTHING = Form("a value", written)
+VALUES = Form("a list of values, not empty", lambda it: isinstance(it, list) and bool(it) and written(it))
+NUMBER = Form("a number", lambda it: "number" in kinds_of(it) and written(it))
+STEP = Form("a number above 0", lambda it: "number" in kinds_of(it) and it > 0 and written(it))
+COUNT = Form("a whole number from 0", lambda it: "integer" in kinds_of(it) and it >= 0 and written(it))
 FLAG = Form("true or false", lambda it: isinstance(it, bool))
 NAMES = Form("a list of names", _names)
 REFERENCE = Form("a text like '#/$defs/name'", lambda it: isinstance(it, str))
@@ -275,7 +285,11 @@ def _all_of(place: Place, nodes: list[Json]) -> str | None:
 
 def _any_of(place: Place, nodes: list[Json]) -> str | None:
     faults = [place.inner(node, place.value) for node in nodes]
-    return None if None in faults else f"{place.at} is none of what is allowed there: {'; or '.join(map(str, faults))}"
+    if None in faults:
+        return None
+    told = "; or ".join(map(str, faults))  # each of them may hold several again
+    shown = told if len(told) <= LONGEST else f"{told[:LONGEST]} ..."
+    return f"{place.at} is none of what is allowed there: {shown}"
 
 
 def _not(place: Place, node: Json) -> str | None:

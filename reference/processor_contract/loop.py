@@ -169,23 +169,41 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
             fault = fault_of(part)
             if fault is not None:
                 raise CallFailed(ProviderFailed(f"the model gave a part that {fault}", "ERR-1"))
-            kind = part["type"]
-            if recording and kind != "stream-start":
-                attempt.chunks.append(short(part))  # LLM-10: as it came
-            if kind in SILENT:
-                yield from SILENT[kind](run, attempt, part["payload"])
-                continue
-            if kind == "tool-call":
-                part = complete_call(run, part)
-            elif kind == "tool-result":
-                result = settled(run, part)  # ORD-35
-                if result is None:
-                    continue
-                part, kind = result, result["type"]
-            send(run, run.chunk(kind, part["payload"]) if "payload" in part else clone(part))
+            try:
+                yield from taken(run, attempt, part, recording)
+            except RecursionError:
+                refuse_endless(part)
+                raise
             while run.outbox:
                 yield run.outbox.popleft()
     run.response.close_texts()
+
+
+def taken(run: Run, attempt: Attempt, part: Chunk, recording: bool) -> Chunks:
+    """One of them: noted, and sent on its way unless it is one that only the runtime sees."""
+    kind = part["type"]
+    if recording and kind != "stream-start":
+        attempt.chunks.append(short(part))  # LLM-10: as it came
+    if kind in SILENT:
+        return SILENT[kind](run, attempt, part["payload"])
+    if kind == "tool-call":
+        part = complete_call(run, part)
+    elif kind == "tool-result":
+        result = settled(run, part)  # ORD-35
+        if result is None:
+            return iter(())
+        part, kind = result, result["type"]
+    send(run, run.chunk(kind, part["payload"]) if "payload" in part else clone(part))
+    return iter(())
+
+
+def refuse_endless(part: Chunk) -> None:
+    """Raises CallFailed for a part that nobody can copy: it is the provider's, and not the run's, that it fails."""
+    try:
+        clone(part)
+    except RecursionError:
+        fault = "holds itself, or is nested too deep"
+        raise CallFailed(ProviderFailed(f"the model gave a part that {fault}", "ERR-1")) from None
 
 
 def provided(run: Run, attempt: Attempt, request: ModelRequest) -> Generator[Chunk, None, None]:
@@ -223,7 +241,7 @@ def failed_part(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
 def noted(run: Run, attempt: Attempt, payload: dict[str, Any]) -> Chunks:
     """What a provider says of its call; a replay has had none (LLM-8)."""
     if attempt.replay is None:
-        attempt.about_call.update(payload)
+        attempt.about_call.update(clone(payload))
     return iter(())
 
 

@@ -6,14 +6,13 @@ message by its id, or by its place where it has none.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import Any
 
-from .data import LEAVES, clone, joined_text
+from .data import LEAVES, MOST_BITS, clone, joined_text
 from .errors import InvalidMessage
 
 ROLES = ("user", "assistant", "system", "signal")
@@ -141,6 +140,8 @@ def unkeepable(value: Any) -> str | None:
 def _fault_of_value(item: Any) -> str | None:
     if isinstance(item, float) and not math.isfinite(item):
         return f"the number {item!r}, which JSON lacks"
+    if isinstance(item, int) and item.bit_length() >= MOST_BITS:
+        return "a number too long to be written"
     if type(item) in LEAVES or isinstance(item, (dict, list, str, int)):
         return None
     return f"a value of type {type(item).__name__}, which JSON cannot hold"
@@ -215,11 +216,8 @@ def system_message(message: Any) -> dict[str, Any]:
 
 
 def check_edited(message: Any) -> None:
-    """Raises `InvalidMessage` where a message was edited into something that cannot be stored (MSG-30): the quick way,
-    for messages that were good when they came.
+    """Raises `InvalidMessage` where a message was edited into none (MSG-29), or into one that cannot be kept (MSG-30):
+    what is stored must be what can be recalled, or the whole conversation would be lost with it.
     """
-    try:
-        json.dumps(message, ensure_ascii=False, allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError):
-        check_keepable(message)
-        raise
+    check_message(message)
+    check_keepable(message)

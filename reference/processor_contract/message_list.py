@@ -105,6 +105,17 @@ class MessageList(SystemMessages):
             check_edited(message)
         return unsaved
 
+    def broken(self) -> InvalidMessage | None:
+        """What is wrong with the first message that was edited into none, or into what cannot be kept."""
+        for message in self._messages:
+            try:
+                check_edited(message)
+            except InvalidMessage as error:
+                return error
+            if message.get("id") not in self._source:
+                return InvalidMessage(f"{name_of(message)} has lost its id; keep the one it had", "MSG-29")
+        return None
+
     def source_of(self, message_id: str) -> Source | None:
         """Where the message came from; None for an id the list does not have."""
         return self._source.get(message_id)
@@ -209,7 +220,7 @@ class MessageList(SystemMessages):
         for message in reversed(self._messages):
             for part in reversed(message["content"].get("parts", [])):
                 invocation = part.get("toolInvocation")
-                if invocation is not None and invocation.get("toolCallId") == tool_call_id:
+                if isinstance(invocation, dict) and invocation.get("toolCallId") == tool_call_id:
                     return part
         return None
 

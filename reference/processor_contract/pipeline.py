@@ -15,6 +15,7 @@ from .data import Chunk, StreamParts, clone, fault_of, jsonable
 from .errors import (
     AttemptRejected,
     Cancelled,
+    ContractError,
     HookFailed,
     InvalidMessage,
     NotSaved,
@@ -168,7 +169,11 @@ def ending_of(run: Run, link: Link, args: HookArgs, error: Exception | None) -> 
 
 
 def blamed(run: Run, error: Exception) -> HookFailed | RunFailed:
-    """What broke the run: for a message that was broken in place, the hook that ran last (ERR-9)."""
+    """What broke the run: for a message that was broken in place, the hook that ran last (ERR-9), whatever failed at
+    it first.
+    """
+    if not isinstance(error, ContractError):
+        error = run.message_list.broken() or error
     if isinstance(error, InvalidMessage) and run.called is not None:
         return HookFailed(run.called.processor.id, run.called.hook.wire, error)
     return RunFailed(error)
@@ -187,12 +192,26 @@ def verdict(run: Run, link: Link, tripwire: TripWire) -> RunEnded:
     """What an abort comes to: another attempt where the hook and the budget allow it, else the end of the run (RTY-1,
     TRI-1).
     """
-    if tripwire.processor_id is None:  # raised by hand, perhaps one object for many requests
-        reason = tripwire.reason or f"Tripwire triggered by {link.processor.id}"  # TRI-4
-        given = {"retry": tripwire.retry, "metadata": tripwire.metadata}
-        tripwire = TripWire(reason, processor_id=link.processor.id, **given)
+    reason = tripwire.reason
+    if tripwire.processor_id is None:  # raised by hand
+        reason = reason or f"Tripwire triggered by {link.processor.id}"  # TRI-4
+    # Another object: one raised by hand is perhaps one for many requests, and nothing in a verdict may keep it back.
+    tripwire = TripWire(
+        reason if isinstance(reason, str) else str(carried(reason)),
+        retry=None if tripwire.retry is None else bool(tripwire.retry),
+        metadata=carried(tripwire.metadata),
+        processor_id=tripwire.processor_id or link.processor.id,
+    )
     granted = bool(tripwire.retry) and link.hook.retries and run.may_retry()
     return AttemptRejected(tripwire) if granted else RunEnded(tripwire)
+
+
+def carried(value: Any) -> Any:
+    """What a verdict carries, as JSON holds it: it reaches the client whatever somebody put into it (TRI-12)."""
+    try:
+        return jsonable(value)
+    except Exception:
+        return "[no JSON]"
 
 
 def report(processor: Processor, tripwire: TripWire) -> None:
@@ -218,17 +237,28 @@ def through_stream(run: Run, chunk: Chunk, writer: Writer | None = None) -> Chun
     slate: Slate = {"part": clone(chunk), "writer": writer or run.writer}
     passed: Chunk | None = call(run, "process_output_stream", slate)["part"]
     fault = None if passed is None else fault_of(passed)
-    if fault is not None and run.called is not None:  # edited in place into something that is no chunk
-        error = WrongReturn(f"made a chunk that {fault}", "STR-20")
-        raise run.end_with(HookFailed(run.called.processor.id, run.called.hook.wire, error))
+    if fault is not None:  # edited in place into something that is no chunk
+        raise wrongly_made(run, f"made a chunk that {fault}", "STR-20")
     return passed
+
+
+def wrongly_made(run: Run, what: str, rule: str) -> Exception:
+    """The end of a run by what the hook that ran last made of something: as if it had returned that."""
+    assert run.called is not None  # nobody else was there to make it
+    return run.end_with(HookFailed(run.called.processor.id, run.called.hook.wire, WrongReturn(what, rule)))
 
 
 def send(run: Run, chunk: Chunk) -> None:
     """A chunk on its whole way: through processOutputStream, then to the list and the client (ORD-8)."""
     passed = through_stream(run, chunk)
-    if passed is not None:
+    if passed is None:
+        return
+    try:
         deliver(run, passed)
+    except RecursionError:
+        if passed is chunk:  # no processor has had it
+            raise
+        raise wrongly_made(run, "made a chunk that holds itself, or is nested too deep", "STR-20") from None
 
 
 def passed(run: Run, chunk: Chunk, *, plainly: bool = False) -> Chunks:

@@ -149,7 +149,9 @@ def _answer(invocation: dict[str, Any]) -> tuple[str, Any] | None:
     if state == "output-error":
         return "error-text", invocation.get("errorText", "")
     if state == "output-denied":
-        return "text", (invocation.get("approval") or {}).get("reason") or "The call was not approved."
+        approval = invocation.get("approval")
+        reason = approval.get("reason") if isinstance(approval, dict) else None
+        return "text", reason or "The call was not approved."
     return None
 
 

@@ -11,9 +11,10 @@ from typing import Any
 from .data import clone
 from .errors import ContractError
 from .models import ModelRequest
-from .pipeline import call
+from .pipeline import call, wrongly_made
 from .prompt import to_prompt
 from .run import Attempt, Run
+from .settings import PLAIN, instead_of
 
 
 def ask(run: Run, attempt: Attempt) -> ModelRequest:
@@ -30,6 +31,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
         "structured_output": clone(settings.structured_output),
     }
     chosen = call(run, "process_input_step", slate)  # CFG-9: each processor gets the slate as it stands
+    check_edited(run, chosen)
     attempt.model = chosen["model"]
     attempt.offered = offered_tools(chosen)  # CFG-31: they are the ones that can be executed, wherever they come from
     # Made afresh for each attempt, so that what an error processor changed is in it (ERR-18).
@@ -49,8 +51,33 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     prompt = call(run, "process_llm_request", slate)["prompt"]
     if not prompt:
         raise ContractError("the prompt was emptied in place; leave at least one message in it", "LLM-3")
-    request.prompt = clone(prompt) if run.plan["process_llm_request"] else prompt  # a processor may have kept its own
+    if run.plan["process_llm_request"]:
+        prompt = own_copy(run, "a prompt", prompt, "LLM-19")  # a processor may have kept its own
+        if not all(isinstance(message, dict) for message in prompt):
+            raise wrongly_made(run, "made a prompt that holds more than messages; leave dicts in it", "LLM-19")
+    request.prompt = prompt
     return request
+
+
+def check_edited(run: Run, chosen: dict[str, Any]) -> None:
+    """What was edited in place can still be sent: tools are tools, and no setting holds itself (CFG-16)."""
+    if not run.plan["process_input_step"]:
+        return
+    instead = instead_of("tools", chosen["tools"])
+    if instead is not None:
+        raise wrongly_made(run, f"made tools something else; leave them {instead}", "CFG-16")
+    for name in PLAIN:
+        own_copy(run, name, chosen[name], "CFG-16")
+    for tool in chosen["tools"].values():
+        own_copy(run, f"parameters of tool {tool.name!r}", getattr(tool, "parameters", None), "CFG-16")
+
+
+def own_copy(run: Run, what: str, value: Any, rule: str) -> Any:
+    """A copy of what a hook had in its hands."""
+    try:
+        return clone(value)
+    except RecursionError:
+        raise wrongly_made(run, f"made {what} that holds itself, or is nested too deep", rule) from None
 
 
 def offered_tools(chosen: dict[str, Any]) -> dict[str, Any]:

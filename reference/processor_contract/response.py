@@ -21,7 +21,7 @@ class Response:
 
     def __init__(self, message_list: MessageList) -> None:
         self._list = message_list
-        self._open: dict[tuple[str, str], tuple[Part, list[str]]] = {}
+        self._open: dict[tuple[str, str | int], tuple[Part, list[str]]] = {}
         self._claims: dict[tuple[str, int], int] = {}  # (message, place between step-starts): the accepted step's index
         self._claimed: dict[str, int] = {}  # how many of a message's places are claimed
         self._accepted = 0
@@ -89,7 +89,7 @@ class Response:
         """
         for part in reversed(self.parts()):
             invocation: dict[str, Any] | None = part.get("toolInvocation")
-            if invocation is not None and invocation.get("toolCallId") == tool_call_id:
+            if isinstance(invocation, dict) and invocation.get("toolCallId") == tool_call_id:
                 return invocation
         found = self._list.find_invocation(tool_call_id) if anywhere else None
         return None if found is None else found["toolInvocation"]
@@ -152,7 +152,8 @@ class Response:
         """Text or reasoning: a part from its first delta on, or from the first thing that the provider attached to it
         (LLM-13).
         """
-        key = (kind, payload.get("id", ""))
+        given = payload.get("id", "")
+        key = (kind, given if isinstance(given, (str, int)) else "")  # what is no id names no text of its own
         attached = payload.get("providerMetadata")
         if key not in self._open and (place == "delta" or attached):
             part: Part = {"type": kind, kind: ""}  # {"type": "text", "text": ...}, and likewise reasoning

@@ -86,7 +86,10 @@ def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> boo
         if fault is not None:
             raise WrongReturn(f"returned a response with a chunk that {fault}", "LLM-19")
         if run.attempt.replay is None:
-            run.attempt.replay = clone(chunks)
+            try:
+                run.attempt.replay = clone(chunks)
+            except RecursionError:
+                raise WrongReturn("returned a response that holds itself, or is nested too deep", "LLM-19") from None
     return False
 
 

@@ -41,31 +41,42 @@ class Schema:
 
     def fault(self, value: Json, name: str = "the value") -> str | None:
         """What does not fit, as a sentence about `name`; None where everything does."""
+        known: dict[tuple[int, int, str], str | None] = {}  # no question twice: alternatives may ask it again and again
+
+        def fault_at(node: Json, value: Json, at: str) -> str | None:
+            """The same, for one schema of the document and one place in the value."""
+            if isinstance(node, bool):
+                return None if node else f"{at} is not allowed"
+            asked = (id(node), id(value), at)
+            if asked in known:
+                return known[asked]
+            kinds = kinds_of(value)
+            rows = ((KEYWORDS[keyword], argument) for keyword, argument in node.items() if keyword in KEYWORDS)
+            fault = None
+            for row, argument in rows:
+                if not row.of or row.of in kinds:
+                    fault = row.fault(Place(node, value, at, fault_at, self.target), argument)
+                    if fault is not None:
+                        break
+            known[asked] = fault
+            return fault
+
         try:
-            return self.fault_at(self._document, value, name)
+            return fault_at(self._document, value, name)
         except RecursionError:
             return f"{name} is nested too deeply to be checked"
-
-    def fault_at(self, node: Json, value: Json, at: str) -> str | None:
-        """The same, for one schema of the document and one place in the value."""
-        if isinstance(node, bool):
-            return None if node else f"{at} is not allowed"
-        kinds = kinds_of(value)
-        for keyword, argument in node.items():
-            row = KEYWORDS.get(keyword)
-            if row is not None and (not row.of or row.of in kinds):
-                fault = row.fault(Place(node, value, at, self.fault_at, self.target), argument)
-                if fault is not None:
-                    return fault
-        return None
+        except (TypeError, ValueError):
+            return f"{name} holds what JSON cannot hold, or a number too long to be written"
 
     def target(self, reference: str) -> Json:
         """The schema that a `$ref` points at. Raises LookupError, ValueError."""
-        if not reference.startswith("#"):
+        if not (reference == "#" or reference.startswith("#/")):  # the name of an anchor is no place
             raise LookupError(reference)
         node = self._document
         for step in unquote(reference[1:]).split("/")[1:]:
             step = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(node, list) and not (step.isascii() and step.isdigit()):  # -1 is none from the end
+                raise LookupError(reference)
             node = node[int(step)] if isinstance(node, list) else node[step]
         return node
 

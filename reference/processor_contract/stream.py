@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 from .data import Chunk, Json, Message, StepResult, Usage, clone, no_usage
 from .errors import Cancelled, ContractError, HookFailed, InvalidObject, NotSaved, RunFailed
 from .loop import aborted
+from .pipeline import blamed
 from .run import Run
 from .structured import Answer, answer_of, wanted
 
@@ -265,9 +266,20 @@ def broken_off(run: Run, error: BaseException) -> None:
 def failure_of(run: Run, error: BaseException) -> BaseException:
     """What the caller is told by an exception; one that says only that the answer was not saved brings it (PER-40)."""
     if isinstance(error, NotSaved):
-        error.result = result_of(run)
+        try:
+            error.result = result_of(run)
+        except HookFailed as failed:  # why it was not saved is why there is no copy of it
+            return failed
         error.result.finish_reason, error.result.error = run.steps[-1]["finishReason"], None
     return error
+
+
+def messages_of(run: Run) -> list[Message]:
+    """Copies of the response's messages. Raises `HookFailed` where one was edited into what cannot be copied."""
+    try:
+        return clone(run.message_list.response())  # type: ignore[no-any-return]
+    except (ContractError, RecursionError) as error:
+        raise blamed(run, error) from error
 
 
 def result_of(run: Run) -> RunResult:
@@ -278,7 +290,7 @@ def result_of(run: Run) -> RunResult:
         finish_reason=run.finish_reason,
         usage=clone(run.usage),
         steps=clone(run.steps),
-        messages=clone(run.message_list.response()),
+        messages=messages_of(run),
         tripwire=clone(run.tripwire.payload()) if run.tripwire is not None else None,
         error=run.error,
         answer=answer_of(run),

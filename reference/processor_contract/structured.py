@@ -8,6 +8,7 @@ contract (G-46); that the wish reaches the model is (CFG-18).
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -57,7 +58,7 @@ def object_in(text: str, schema: Json) -> Json:
     hold what a processor would have taken out.
     """
     try:
-        value = json.loads(text, parse_constant=refuse)
+        value = json.loads(text, parse_constant=refuse, parse_float=finite)
     except RecursionError as error:
         raise InvalidObject("the answer is nested too deeply to be read", of_answer=True) from error
     except ValueError as error:
@@ -75,6 +76,12 @@ def object_in(text: str, schema: Json) -> Json:
 def refuse(constant: str) -> NoReturn:
     """NaN and the like, which JSON does not have."""
     raise ValueError(constant)
+
+
+def finite(text: str) -> float:
+    """A number that is not too large: read as infinite it would be none of JSON's any more."""
+    number = float(text)
+    return number if math.isfinite(number) else refuse(text)
 
 
 def wanted(answer: Answer) -> Any:

@@ -174,7 +174,7 @@ def the_last_refusal_asks_for_nothing(patch: Patch) -> None:
     def judged(original: Any, run: Run, link: Link, tripwire: TripWire) -> RunEnded:
         ended: RunEnded = original(run, link, tripwire)
         if type(ended) is RunEnded and run.retries and run.retries == run.settings.max_retries:
-            tripwire.retry = None
+            ended.tripwire.retry = None
         return ended
 
     patch.around(pipeline.verdict, judged)

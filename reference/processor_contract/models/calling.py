@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator
 
-from ..context import Clock
+from ..context import UNSET, Clock, Unset
 from ..data import Chunk
 from ..errors import APICallError, CallFailed, Cancelled
 from . import Model, ModelRequest
@@ -26,7 +26,7 @@ def called(model: Model, request: ModelRequest, retries: int, clock: Clock) -> G
     while True:
         try:
             stream = iter(model.stream(request))
-            first = next(stream, None)
+            first = next(stream, UNSET)
             break
         except Exception as error:
             refuse_late(request)
@@ -39,10 +39,10 @@ def called(model: Model, request: ModelRequest, retries: int, clock: Clock) -> G
     return followed(first, stream, request)
 
 
-def followed(first: Chunk | None, stream: Iterator[Chunk], request: ModelRequest) -> Generator[Chunk, None, None]:
+def followed(first: Chunk | Unset, stream: Iterator[Chunk], request: ModelRequest) -> Generator[Chunk, None, None]:
     """The chunks from the first on; the end of the attempt, whichever it is, closes the provider's stream."""
     try:
-        if first is not None:
+        if not isinstance(first, Unset):  # None too would be a part, and no good one
             yield first
             yield from stream
     except Exception as error:

@@ -154,7 +154,8 @@ class ResponseCache(Processor):
             return ask()
         except Exception as error:
             if self._on_error is not None:
-                self._on_error(error)
+                with contextlib.suppress(Exception):  # nor must whoever is told of it
+                    self._on_error(error)
             return None
 
 
