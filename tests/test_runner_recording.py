@@ -173,6 +173,12 @@ def test_other_requests_may_not() -> None:
     assert not alike({"stored": [{"messages": [1, 2]}]}, {"stored": [{"messages": [2, 1]}]})
 
 
+@pytest.mark.parametrize("text", ["half a \ud83d", "one\u2028line", "\U0001f600"])
+def test_a_recording_is_read_as_it_was_written(text: str, tmp_path: Path) -> None:
+    Recording({"version": "1"}, {"a": {"item": "a", "text": text}}).write(tmp_path / "family.jsonl")
+    assert Recording.read(tmp_path / "family.jsonl").lines["a"]["text"] == text
+
+
 def test_a_fingerprint_follows_the_adapters_files(tmp_path: Path) -> None:
     program = tmp_path / "adapter.py"
     program.write_text("one")

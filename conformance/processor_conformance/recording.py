@@ -43,15 +43,14 @@ class Recording:
 
     @classmethod
     def read(cls, path: Path) -> Recording:
-        header, *lines = map(json.loads, path.read_text("utf-8").splitlines())
+        header, *lines = map(json.loads, path.read_text("utf-8").rstrip("\n").split("\n"))
         return cls(header, {line["item"]: line for line in lines})
 
     def write(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         values = [self.header, *self.lines.values()]
-        path.write_text(
-            "".join(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n" for value in values), "utf-8"
-        )
+        text = "".join(json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n" for value in values)
+        path.write_text(text, "utf-8", "backslashreplace")  # half a character stays the escape it is in JSON
 
 
 def keep(

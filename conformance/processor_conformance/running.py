@@ -41,9 +41,8 @@ def run_suite(plugin: Plugin, keeper: Keeper, arguments: list[str], json_file: P
     conclusion = Conclusion(supervisor.results, plugin.spec, frozenset(supervisor.lacks), supervisor.subject.revision)
     code = _exit_code(plugin, keeper, conclusion, ended)
     if json_file and plugin.selected:
-        json_file.write_text(
-            json.dumps(as_json(plugin, conclusion, code), indent=2, ensure_ascii=False) + "\n", "utf-8"
-        )
+        said = json.dumps(as_json(plugin, conclusion, code), indent=2, ensure_ascii=False)
+        json_file.write_text(said + "\n", "utf-8", "backslashreplace")  # an implementation may say half a character
     if supervisor.hello and supervisor.results:
         failures = report.failures(conclusion, mutants())
         _print([*failures, ""] if failures else [])

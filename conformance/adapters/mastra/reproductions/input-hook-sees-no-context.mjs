@@ -1,4 +1,3 @@
-// No scenario yet.
 import assert from 'node:assert/strict';
 import { agentWith, scripted, say, sees, textOf } from './support/scripted.mjs';
 

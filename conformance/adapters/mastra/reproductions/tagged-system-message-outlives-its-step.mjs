@@ -1,4 +1,3 @@
-// No scenario yet.
 import assert from 'node:assert/strict';
 import { agentWith, callTool, lookup, say, scripted, sees } from './support/scripted.mjs';
 

@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { agentWith, say, sees, textOf } from './support/scripted.mjs';
+
+const message = (id, text, role = 'user') => ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
+
+const seen = [];
+const agent = agentWith({
+  turns: [say('hello')],
+  outputProcessors: [
+    { id: 'corrects', processOutputResult: ({ messages }) => [message('u1', 'corrected'), ...messages] },
+    { id: 'looks', processOutputResult: ({ messageList }) => void seen.push(...messageList.get.all.db().map(textOf)) },
+  ],
+});
+await agent.generate([message('u1', 'the question')]);
+
+assert.deepEqual(seen, ['hello', 'corrected']);
+sees('A question that processOutputResult corrects stands behind its answer from then on.');

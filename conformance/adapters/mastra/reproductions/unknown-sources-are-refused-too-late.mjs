@@ -1,0 +1,17 @@
+import assert from 'node:assert/strict';
+import { agentWith, sees } from './support/scripted.mjs';
+
+const message = (id, text, role = 'user') => ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
+
+let ids;
+const adds = {
+  id: 'adds',
+  processInput({ messageList }) {
+    assert.throws(() => messageList.add([message('x1', 'note')], 'nowhere'), /Missing message source/);
+    ids = messageList.get.all.db().map(({ id }) => id);
+  },
+};
+await agentWith({ inputProcessors: [adds] }).generate([message('u1', 'hi')]);
+
+assert.deepEqual(ids, ['u1', 'x1']);
+sees('A message whose source is misspelt is refused, and in the list all the same.');
