@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,9 @@ def test_retry_after_is_seconds_or_a_date(given: str, header: str | None) -> Non
         ('{"fault": {"hangUp": 1}}', "'hangUp' is neither true nor false"),
         ('{"fault": {"reset": true}}', "'reset' says how a connection ends; add 'cutAfter' or 'hangUp'"),
         ('{"fault": {"cutAfter": 1, "errorAfter": 2}}', "a fault has one of cutAfter, malformedAfter, errorAfter"),
+        ('{"fault": {"hangUp": true, "status": 500}}', "a connection that hangs up has no answer, and so no 'status'"),
+        ('{"fault": {"malformedAfter": 1, "status": 500}}', "'malformedAfter' stands without 'status' and 'body'"),
+        ('{"fault": {"malformedAfter": 1, "body": ""}}', "'malformedAfter' stands without 'status' and 'body'"),
         ('{"fault": {"cutAfter": 1.5}}', "'cutAfter' is no whole number from 0 on"),
     ],
 )
@@ -118,6 +122,15 @@ def test_a_line_that_is_no_text(file: Path) -> None:
 
     with pytest.raises(ScriptError, match=r"script\.jsonl:2: the line is not UTF-8"):
         Script.read(file)
+
+
+def test_an_object_may_have_very_many_members(file: Path) -> None:
+    value = {f"m{number}": number for number in range(50_000)}  # each compared with each would take minutes
+    file.write_text(json.dumps({"json": value}))
+
+    started = time.monotonic()
+    assert Script.read(file).turns[0].text == [json.dumps(value)]
+    assert time.monotonic() - started < 10
 
 
 def test_a_line_that_is_too_deep(file: Path) -> None:

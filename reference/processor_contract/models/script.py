@@ -16,9 +16,9 @@ that begin with `#`, are for people. Every member of a turn is optional, and any
   - `status` (200 to 599), `body` (a JSON value, or a text that is sent as it is; without it an error in the provider's
     form), `retryAfter` (seconds, or a date as HTTP writes it);
   - `delay` and `chunkDelay`: seconds before the answer, and between its events;
-  - `cutAfter`: the connection ends after that many events; with `"reset": true` by a reset. An answer that is not
-    streamed ends in its middle;
-  - `hangUp`: true: the connection ends without an answer;
+  - `cutAfter`: the connection ends after that many events, the first ones of the API (a role, a `message_start`)
+    counted; with `"reset": true` by a reset. An answer that is not streamed ends in its middle;
+  - `hangUp`: true: the connection ends without an answer; a `delay` and `"reset": true` may stand beside it;
   - `malformedAfter`: after that many events comes one that is no JSON; an answer that is not streamed is none;
   - `errorAfter`: after that many events comes an error event, which says `body`, and nothing else;
   - `contentType`: the answer's content type, wrong or not;
@@ -172,11 +172,12 @@ def parsed(line: str) -> Json:
     """The JSON value of a line: no name twice, no number JSON does not know, no half of a character."""
 
     def members(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-        names = [name for name, _ in pairs]
-        for name in names:
-            if names.count(name) > 1:
+        found: dict[str, Json] = {}
+        for name, value in pairs:
+            if name in found:
                 raise ValueError(f"{name!r} stands there twice")
-        return dict(pairs)
+            found[name] = value
+        return found
 
     def constant(name: str) -> Json:
         raise ValueError(f"{name} is no JSON number")
@@ -261,6 +262,11 @@ def read_fault(given: Json) -> Fault:
     for place, name in AFTER.items():
         if name in given:
             setattr(fault, place, whole(given, name, 0))
+    rest = [name for name in given if name not in BESIDE_HANG_UP]
+    if fault.hang_up and rest:
+        raise ValueError(f"a connection that hangs up has no answer, and so no {rest[0]!r}")
+    if fault.malformed_after is not None and (fault.status != 200 or fault.body is not None):
+        raise ValueError("'malformedAfter' stands without 'status' and 'body'; a 'body' may itself be malformed")
     if fault.reset and fault.cut_after is None and not fault.hang_up:
         raise ValueError("'reset' says how a connection ends; add 'cutAfter' or 'hangUp'")
     if sum(name in given for name in AFTER.values()) > 1:
@@ -273,6 +279,7 @@ FAULT = (
     "status", "body", "retryAfter", "delay", "chunkDelay", "reset", "hangUp", "contentType", "splitCharacters",
     "slowRead", *AFTER.values(),
 )  # fmt: skip
+BESIDE_HANG_UP = ("hangUp", "reset", "delay", "slowRead")
 TURN = ("text", "json", "reasoning", "toolCalls", "finishReason", "usage", "when", "times", "fault")
 
 
