@@ -96,6 +96,7 @@ def test_a_new_beginning() -> None:
         (b"[" * 100_000, "the body has to be a JSON object"),
         (b"\xff", "the body has to be a JSON object"),
         ({}, "model has to be a text that is not empty"),
+        ({"model": "\ud83d"}, "model holds half of a surrogate pair"),
         ({"model": "m"}, "messages has to be a list of at least one object"),
         ({"model": "m", "messages": []}, "messages has to be a list of at least one object"),
         ({"model": "m", "messages": [5]}, "messages has to be a list of at least one object"),
@@ -242,6 +243,14 @@ def test_a_body_in_chunks() -> None:
         assert (response.status, last(server)["body"]) == (200, question("é" * 100))
 
 
+def test_a_connection_that_hangs_up_has_no_status() -> None:
+    with serving({"fault": {"hangUp": True}}) as server:
+        with pytest.raises(http.client.RemoteDisconnected):
+            asked(server.url + CHAT, question("x"))
+
+        assert (last(server)["status"], last(server)["outcome"]) == (None, "cut")
+
+
 def test_a_connection_serves_several_requests() -> None:
     with serving({"text": "a", "times": 0}) as server:
         connection = talking(server)
@@ -335,8 +344,20 @@ def test_a_port_of_one_s_own() -> None:
         port = port_of(server)
     with serving({"text": "a"}, port=port) as again:
         assert asked(again.url + CHAT, question("x"))[0] == 200
-        with pytest.raises(OSError, match="in use"):
+        with pytest.raises(OSError, match=rf"host '127.0.0.1', port {port}: Address already in use; choose others"):
             MockServer(Script.of([{}]), port=port)
+
+
+@pytest.mark.parametrize("host", ["", "ü..x", "a" * 300])
+def test_a_host_that_is_none(host: str) -> None:
+    with pytest.raises(OSError, match="the mock cannot listen on host"):
+        MockServer(Script.of([{}]), host=host)
+
+
+@pytest.mark.parametrize("port", [-1, 70_000])
+def test_a_port_that_is_none(port: int) -> None:
+    with pytest.raises(OSError, match=f"port {port}"):
+        MockServer(Script.of([{}]), port=port)
 
 
 def test_a_mistake_of_ours_is_not_hidden(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:

@@ -28,6 +28,18 @@ MOST_BITS = 14_000  # of a whole number: Python refuses to write longer ones
 LEAVES = frozenset({str, int, float, bool, type(None)})
 
 
+def read_json(text: str) -> Json:
+    """The value of a JSON text. Raises ValueError for what is none (NaN and 1e999 are none), RecursionError."""
+    return json.loads(text, parse_constant=_finite, parse_float=_finite)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no JSON number")
+    return number
+
+
 class Usage(TypedDict):
     """Tokens of one model call, or of all of a run; with members of other names where the provider counts more."""
 

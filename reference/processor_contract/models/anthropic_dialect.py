@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..data import Json
+from ..data import Json, read_json
 from .dialect import BROKEN, Refused, flattened, fragments, objects, require, text
 from .events import encoded
 from .script import Turn
@@ -128,8 +128,8 @@ def tool_use(turn: Turn, place: int, number: int) -> dict[str, Any]:
 def argument(turn: Turn, place: int) -> dict[str, Any]:
     """A tool call's input, which a message can only hold where it is an object."""
     try:
-        value = json.loads(turn.calls[place].arguments)
-    except ValueError:
+        value = read_json(turn.calls[place].arguments)
+    except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
         raise Refused(f"the script's turn of line {turn.line} has arguments that are no object; ask for a stream")

@@ -6,12 +6,14 @@ piece or as events. A form is a `Dialect`: OpenAI's in openai_dialect.py, Anthro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
 from ..data import Json
 from .script import Turn
 
+HALVES = re.compile("[\ud800-\udfff]")  # in UTF-8 there are none
 BROKEN = '{"this event is": '
 CREATED = 1767225600  # every answer of the mock was made at the beginning of 2026: what it says stays the same
 
@@ -58,8 +60,9 @@ def require(fits: object, reason: str, status: int = 400) -> None:
 
 
 def text(value: Json, place: str) -> str:
-    """A text that is not empty."""
+    """A text that is not empty, and can be said again."""
     require(isinstance(value, str) and value, f"{place} has to be a text that is not empty")
+    require(not HALVES.search(value), f"{place} holds half of a surrogate pair")
     return str(value)
 
 

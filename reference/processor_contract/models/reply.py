@@ -39,7 +39,6 @@ class Reply:
     def give(self, turn: Turn, body: dict[str, Any]) -> None:
         """Sends the answer. Raises `Gone` where the connection ends before it does."""
         fault = turn.fault
-        self._entry["status"] = fault.status
         try:
             self._pause(fault.delay)
             if fault.hang_up:
@@ -83,6 +82,7 @@ class Reply:
     def _head(self, fault: Fault, kind: str, length: int | None) -> None:
         """Status line and headers; a body of unknown length goes out in chunks, or to the end of the connection."""
         connection = self._connection
+        self._entry["status"] = fault.status
         connection.send_response(fault.status)
         connection.send_header("Content-Type", fault.content_type or kind)
         if fault.retry_after is not None:

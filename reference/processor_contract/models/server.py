@@ -23,7 +23,7 @@ from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from ..data import Json
+from ..data import Json, read_json
 from .anthropic_dialect import AnthropicDialect
 from .dialect import Dialect, Refused
 from .openai_dialect import OpenAIDialect
@@ -31,8 +31,10 @@ from .reply import Gone, Reply
 from .script import Script, ScriptError, Turn
 from .script import __doc__ as SCRIPT_FORM
 
-DIALECTS: dict[str, Dialect] = {"/v1/chat/completions": OpenAIDialect(), "/v1/messages": AnthropicDialect()}
+OPENAI = OpenAIDialect()
+DIALECTS: dict[str, Dialect] = {"/v1/chat/completions": OPENAI, "/v1/messages": AnthropicDialect()}
 SECRET = ("authorization", "x-api-key", "api-key", "cookie", "proxy-authorization")
+LONGEST_QUOTE = 200  # of a request that is none, so much is said again
 LARGEST_REQUEST = 64 * 1024 * 1024  # bytes
 LOG_LENGTH = 1000
 
@@ -41,6 +43,7 @@ class MockServer:
     """The server in a process of your own: a context manager that serves on threads while it is open.
 
     `url` is its address, without a path; `log()` what it was asked. `log_length` bounds how much of that is kept.
+    Raises OSError where it cannot listen.
     """
 
     def __init__(
@@ -51,7 +54,7 @@ class MockServer:
         self._log: deque[dict[str, Json]] = deque(maxlen=log_length)
         self._asked = 0
         self._lock = threading.Lock()
-        self._listening = Listening((host, port), self)
+        self._listening = listening(host, port, self)
         self._thread = threading.Thread(target=self._listening.serve_forever, args=(0.02,), daemon=True)
         name = f"[{host}]" if ":" in host else host
         self.url = f"http://{name}:{self._listening.server_address[1]}"
@@ -154,6 +157,17 @@ class Listening(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
+def listening(host: str, port: int, mock: MockServer) -> Listening:
+    """The socket at an address. Raises OSError, which says which one, where there can be none."""
+    try:
+        if not host:  # to the system that is every address there is
+            raise OSError("no host is named")
+        return Listening((host, port), mock)
+    except (OSError, OverflowError, TypeError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise OSError(f"the mock cannot listen on host {host!r}, port {port}: {reason}; choose others") from error
+
+
 class Handler(BaseHTTPRequestHandler):
     """One connection."""
 
@@ -163,9 +177,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """The log, and the models."""
-        if self.path == "/log":
+        path = self.path.partition("?")[0]
+        if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
+            self.close_connection = True  # nobody reads that body: it is not to be taken for the next request
+        if path == "/log":
             self.answer(200, {"requests": self.server.mock.log()})
-        elif self.path == "/v1/models":
+        elif path == "/v1/models":
             models = [{"id": name, "object": "model", "owned_by": "mock"} for name in self.server.mock.script.models()]
             self.answer(200, {"object": "list", "data": models})
         else:
@@ -174,14 +191,23 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         """A question for the model, or a new beginning."""
         path = self.path.partition("?")[0]
+        if path in DIALECTS:
+            self.converse(path, DIALECTS[path])
+            return
+        self.skip()
         if path == "/reset":
-            self.close_connection = True  # whatever was sent with it is not read
             self.server.mock.reset()
             self.answer(200, {})
-        elif path in DIALECTS:
-            self.converse(path, DIALECTS[path])
         else:
             self.unknown()
+
+    def skip(self) -> None:
+        """Reads the body for nobody: who is still sending it could not read the answer."""
+        try:
+            for _ in self.pieces(0.0):
+                pass
+        except Refused:
+            self.close_connection = True
 
     def converse(self, path: str, dialect: Dialect) -> None:
         """Answers a request by the script, with the faults that it names."""
@@ -217,24 +243,31 @@ class Handler(BaseHTTPRequestHandler):
 
     def body(self) -> Json:
         """The request's body; what is no JSON stays the text it is. Raises `Refused` for one that cannot be read."""
-        text = b"".join(self.pieces()).decode("utf-8", "replace")
+        turn = self.server.mock.script.next()
+        pause = turn.fault.slow_read if turn is not None else 0.0
+        text = b"".join(self.pieces(pause)).decode("utf-8", "replace")
         try:
-            return json.loads(text)
+            return read_json(text)
         except (ValueError, RecursionError):
             return text
 
-    def pieces(self) -> Iterator[bytes]:
+    def pieces(self, pause: float) -> Iterator[bytes]:
         """The body, of the length that the request tells, or in the chunks that it comes in."""
-        turn = self.server.mock.script.next()
-        pause = turn.fault.slow_read if turn is not None else 0.0
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":
             yield from self.exactly(self.headers.get("Content-Length", ""), 10, pause)
             return
+        total = 0
         while size := self.rfile.readline(100).partition(b";")[0].strip().decode("latin-1"):
-            yield from self.exactly(size, 16, pause)
-            self.rfile.readline(3)
+            for piece in self.exactly(size, 16, pause):
+                total += len(piece)
+                if total > LARGEST_REQUEST:
+                    raise too_large()
+                yield piece
             if not int(size, 16):
+                while self.rfile.readline(1000).strip():
+                    pass  # trailers
                 return
+            self.rfile.readline(3)
         raise Refused("the request has chunks that are none")
 
     def exactly(self, size: str, base: int, pause: float) -> Iterator[bytes]:
@@ -246,7 +279,7 @@ class Handler(BaseHTTPRequestHandler):
         if left < 0:
             raise Refused("the request does not tell its length; send Content-Length, or chunks", 411)
         if left > LARGEST_REQUEST:
-            raise Refused(f"the request has more than {LARGEST_REQUEST} bytes", 413)
+            raise too_large()
         while left:
             if pause:
                 self.server.mock.stopping.wait(pause)
@@ -262,15 +295,22 @@ class Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
         self.end_headers()
-        self.wfile.write(content)
+        if self.command != "HEAD":
+            self.wfile.write(content)
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """What is no request, or has a method that nothing here has, is refused in the form of all refusals."""
+        self.close_connection = True
+        self.answer(code, OPENAI.error(code, (message or self.responses[code][0])[:LONGEST_QUOTE]))
 
     def unknown(self) -> None:
-        """There is nothing at this address; what was sent to it is not read."""
-        self.close_connection = True
+        """There is nothing at this address."""
         places = ", ".join(["GET /log", "GET /v1/models", "POST /reset", *(f"POST {path}" for path in DIALECTS)])
         message = f"nothing answers {self.command} {self.path} here; there are {places}"
-        self.answer(404, {"error": {"message": message, "type": "not_found_error", "param": None, "code": None}})
+        self.answer(404, OPENAI.error(404, message))
 
     def version_string(self) -> str:
         """What the server is called in its answers; of what it is made is nobody's business."""
@@ -278,6 +318,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: Any) -> None:
         """The log is read over HTTP; the console stays quiet."""
+
+
+def too_large() -> Refused:
+    """The refusal of a request without end."""
+    return Refused(f"the request has more than {LARGEST_REQUEST} bytes", 413)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -293,7 +338,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         signal.signal(each, lambda number, frame: stopped.set())
     try:
         server = MockServer(Script.read(given.script), host=given.host, port=given.port)
-    except (ScriptError, OSError, OverflowError) as error:
+    except (ScriptError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     with server:
