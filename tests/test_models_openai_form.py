@@ -272,13 +272,62 @@ def test_calls_are_told_apart() -> None:
     assert [(one["toolName"], one["args"]) for one in made] == [("a", [0]), ("b", {})]
 
 
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [call(0, "c0", "a", "[0]"), call(0, "c1", "b", "{"), call(0, None, None, "}")],  # some count each as 0
+        [call(None, "c0", "a", "[0"), call(None, None, None, "]"), call(None, "c1", "b", "{}")],
+        [call(None, "c0", "a", "["), call(None, "c1", "b", "{}"), call(None, "c0", None, "0]")],
+        [call(None, None, "a", "["), call(None, None, None, "0]"), call(None, None, "b", "{}")],
+        [call(0, None, "a", "[0]"), call(1, None, "b", "{}")],
+        [call(0, "x1", "a", "["), call(0, "x2", None, "0]"), call(1, "x3", "b", "{}")],  # some give an id to each piece
+    ],
+)
+def test_calls_of_endpoints_that_number_them_oddly(pieces: list[Any]) -> None:
+    made = calls(*(delta(tool_calls=[piece]) for piece in pieces))
+
+    assert [(one["toolName"], one["args"]) for one in made] == [("a", [0]), ("b", {})]
+    assert len({one["toolCallId"] for one in made}) == 2
+
+
+def test_the_first_choice_is_the_answer() -> None:
+    def choice(index: int, text: str) -> dict[str, Any]:
+        return {"index": index, "delta": {"content": text}, "finish_reason": "stop" if index == 0 else "length"}
+
+    chunks = heard({"choices": [choice(1, "b")]}, {"choices": [choice(0, "a"), choice(2, "c")]})
+
+    assert [chunk["payload"]["text"] for chunk in chunks if chunk["type"] == "text-delta"] == ["a"]
+    assert chunks[-1]["payload"]["finishReason"] == "stop"
+
+
+@pytest.mark.parametrize(
+    ("pieces", "said"),
+    [
+        (["a\ud83e", "\udd76b"], ["a", "🥶b"]),
+        (["\ud83e\udd76"], ["🥶"]),
+        (["\ud83e", "a"], ["\ufffda"]),
+        (["a\ud83e"], ["a", "\ufffd"]),
+        (["\udd76"], ["\ufffd"]),
+    ],
+    ids=ascii,
+)
+def test_halves_of_a_character_are_put_together(pieces: list[str], said: list[str]) -> None:
+    chunks = heard(*(delta(content=piece) for piece in pieces))
+
+    assert [chunk["payload"]["text"] for chunk in chunks if chunk["type"] == "text-delta"] == said
+    assert calls(*(delta(tool_calls=[call(0, "c", "a", piece)]) for piece in ('"\ud83e', '\udd76"')))[0]["args"] == "🥶"
+
+
 def test_calls_without_ids_are_numbered() -> None:
     made = calls(delta(tool_calls=[call(None, None, "a"), call(None, None, "b")]))
 
     assert [one["toolCallId"] for one in made] == ["call-0", "call-1"]
 
 
-@pytest.mark.parametrize(("text", "args"), [("", {}), ("null", {}), ("{", "{"), ("nonsense", "nonsense"), ("0", 0)])
+@pytest.mark.parametrize(
+    ("text", "args"),
+    [("", {}), ("null", {}), ("{", "{"), ("nonsense", "nonsense"), ("0", 0), ("[NaN]", "[NaN]"), ("1e999", "1e999")],
+)
 def test_arguments_that_are_none_stay_the_text_they_are(text: str, args: Any) -> None:
     assert calls(delta(tool_calls=[call(0, "c", "a", text)]))[0]["args"] == args
 
@@ -321,6 +370,7 @@ ODD: list[Any] = [
     {"choices": {"delta": {}}},
     {"usage": 5},
     {"usage": {"prompt_tokens": "many", "prompt_tokens_details": 5}},
+    {"usage": {"prompt_tokens": True, "completion_tokens": -1, "total_tokens": 1.5}},
     {"choices": [{"delta": {}}], "created": -1},
 ]
 

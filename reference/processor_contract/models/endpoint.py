@@ -14,6 +14,7 @@ import email.utils
 import http.client
 import json
 import os
+import re
 import socket
 import ssl
 import urllib.request
@@ -22,13 +23,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from types import TracebackType
 from typing import Any, NoReturn
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from ..context import AbortSignal
 from ..errors import APICallError, Cancelled, InvalidAgent, InvalidMessage
 
 RETRYABLE = frozenset({408, 409, 425, 429})  # and all from 500 on
 LONGEST_ERROR = 64 * 1024  # of what a provider said instead of answering, that much is kept
+LONGEST_MESSAGE = 2000  # characters; all of it is in the error's `response_body`
 BREAKS_OFF = "broke off in mid-answer"
 HIDDEN = "***"
 SHORTEST_KEY = 4  # what is shorter is no secret, and stands in every other word
@@ -87,9 +89,13 @@ class Endpoint:
         return key
 
     def without_key(self, text: str) -> str:
-        """The text, with stars where it holds the key: a provider's error may quote it."""
+        """The text, with stars where it holds the key, also as URLs and JSON write it: a provider may quote it."""
         key = os.environ.get(self.key_variable, "").strip()
-        return text.replace(key, HIDDEN) if len(key) >= SHORTEST_KEY else text
+        if len(key) < SHORTEST_KEY:
+            return text
+        written = {key, quote(key, safe=""), json.dumps(key)[1:-1], key.replace("/", "\\/")}
+        forms = sorted(written, key=len, reverse=True)  # none of them a part of one that comes after it
+        return re.sub("|".join(map(re.escape, forms)), HIDDEN, text, flags=re.IGNORECASE)
 
     def url(self, path: str) -> str:
         """The address of a path, for people: without the query, which may hold a key."""
@@ -148,6 +154,7 @@ class Exchange:
         self._path = path
         self._signal = signal
         self._release: Any = lambda: None
+        self._handle: socket.socket | None = None  # of the connection, to hang up by
         self._connection: http.client.HTTPConnection | None = None
         self._response: http.client.HTTPResponse | None = None
 
@@ -163,17 +170,16 @@ class Exchange:
         with self.reporting():
             self._connection = self._connect(parts, way)
             self._connection.request("POST", where, payload, self._headers(parts, way))
-            line = self._connection.sock
-            line.settimeout(self.endpoint.read_timeout)
-            if self._signal is not None:
-                self._release = self._signal.on_abort(lambda reason: hang_up(line))
+            self._connection.sock.settimeout(self.endpoint.read_timeout)
             self._response = response = self._connection.getresponse()
         answer = Answer(self, response)
-        encoding = response.headers.get("Content-Encoding", "identity")
-        if encoding != "identity":
-            raise self.failure(f"the provider's answer is encoded as {encoding!r}, which was not asked for")
+        encoding = response.headers.get("Content-Encoding", "").strip().lower() or "identity"
         if response.status >= 300:
-            self.refuse(response.status, response.reason, answer.beginning(), response.headers.get("Retry-After"))
+            body = answer.beginning() if encoding == "identity" else ""
+            self.refuse(response.status, response.reason, body, response.headers.get("Retry-After"))
+        if encoding != "identity":
+            what = f"the provider's answer is encoded as {encoding!r}, which was not asked for"
+            raise self.failure(what, status=response.status)
         return answer
 
     def _headers(self, parts: SplitResult, way: Route) -> dict[str, str]:
@@ -190,18 +196,51 @@ class Exchange:
 
     def _connect(self, parts: SplitResult, way: Route) -> http.client.HTTPConnection:
         """A connection that is not made yet. The classes are named in full: a recorder puts its own in their place."""
+        timeout = self.endpoint.connect_timeout
         if parts.scheme == "http":
-            return http.client.HTTPConnection(way.host, way.port, timeout=self.endpoint.connect_timeout)
-        secure = http.client.HTTPSConnection(
-            way.host, way.port, timeout=self.endpoint.connect_timeout, context=ssl.create_default_context()
-        )
-        if way.proxied:
-            secure.set_tunnel(str(parts.hostname), parts.port or PORTS["https"], way.headers)
-        return secure
+            connection = http.client.HTTPConnection(way.host, way.port, timeout=timeout)
+        else:
+            secure = ssl.create_default_context()
+            connection = http.client.HTTPSConnection(way.host, way.port, timeout=timeout, context=secure)
+            if way.proxied:
+                connection.set_tunnel(str(parts.hostname), parts.port or PORTS["https"], way.headers)
+        connection._create_connection = self._dialled  # type: ignore[attr-defined]
+        return connection
+
+    def _dialled(self, address: tuple[str, int], timeout: float, *rest: Any) -> socket.socket:
+        """As `socket.create_connection`, but the abort signal ends the connecting, too."""
+        problem = OSError(f"{address[0]} has no address")
+        for family, kind, protocol, _, place in socket.getaddrinfo(*address, type=socket.SOCK_STREAM):
+            line = socket.socket(family, kind, protocol)
+            try:
+                line.settimeout(timeout)
+                self._hold(line)
+                line.connect(place)
+                return line
+            except OSError as error:
+                line.close()
+                problem = error
+        raise problem
+
+    def _hold(self, line: socket.socket) -> None:
+        """From now on the signal ends what this socket does. Raises Cancelled if it has fired."""
+        self._let_go()
+        if self._signal is None:
+            return
+        handle = self._handle = line.dup()  # TLS takes the socket itself away
+        self._release = self._signal.on_abort(lambda reason: hang_up(handle))
+        if self._signal.aborted:
+            line.close()
+            raise Cancelled(self._signal.reason)
+
+    def _let_go(self) -> None:
+        self._release()
+        if self._handle is not None:
+            self._handle.close()
 
     def close(self) -> None:
         """Closes the connection, also in the middle of an answer."""
-        self._release()
+        self._let_go()
         for one in (self._response, self._connection):
             if one is not None:
                 one.close()
@@ -213,8 +252,16 @@ class Exchange:
             yield
         except (OSError, http.client.HTTPException) as error:
             what, may_succeed = said_of(error, verb)
+            self._clean(error)
             # Without its own trace, which has the headers, and the key, in the variables of its frames.
             raise self.failure(what, may_succeed=may_succeed) from error.with_traceback(None)
+
+    def _clean(self, error: Exception) -> None:
+        """Takes the key out of what a network error holds: a line that was no HTTP, say."""
+        error.__cause__ = error.__context__ = None
+        hidden = self.endpoint.without_key
+        error.args = tuple(hidden(one) if isinstance(one, str) else one for one in error.args)
+        vars(error).update({name: hidden(one) for name, one in vars(error).items() if isinstance(one, str)})
 
     def failure(
         self,
@@ -243,7 +290,9 @@ class Exchange:
     def refuse(self, status: int, reason: str, body: str, retry_after: str | None = None) -> NoReturn:
         """Raises what a status means."""
         body = self.endpoint.without_key(body)  # before anything is cut off: half a key is found no more
-        said = message_in(body) or ("it redirects, which is not followed" if status < 400 else reason)
+        said = message_in(body)[:LONGEST_MESSAGE] or reason
+        if status < 400:
+            said = "it redirects, which is not followed"
         raise self.failure(
             f"the provider answered {status}: {said}",
             may_succeed=retryable(status),
@@ -263,7 +312,8 @@ class Answer:
     def __init__(self, exchange: Exchange, response: http.client.HTTPResponse) -> None:
         self.exchange = exchange
         self.status = response.status
-        self.headers = {name.lower(): value for name, value in response.headers.items() if name.lower() != "set-cookie"}
+        told = [(name.lower(), value) for name, value in response.headers.items()]
+        self.headers = {name: exchange.endpoint.without_key(value) for name, value in told if name != "set-cookie"}
         self.content_type = (response.headers.get("Content-Type") or "").partition(";")[0].strip().lower()
         self._response = response
 
@@ -287,7 +337,7 @@ class Answer:
     def text(self) -> str:
         """The whole body. Raises `APICallError` where it breaks off."""
         with self.exchange.reporting(BREAKS_OFF):
-            return self._response.read().decode("utf-8", "replace")
+            return self._response.read().decode("utf-8-sig", "replace")
 
     def beginning(self) -> str:
         """What of the body there is, up to a limit; for errors, which it must not hide."""
@@ -298,9 +348,9 @@ class Answer:
 
 
 def hang_up(line: socket.socket) -> None:
-    """Wakes whoever reads from the connection: it has ended. Below TLS, whose own farewell would wait for its turn."""
-    with contextlib.suppress(OSError, TypeError):
-        socket.socket.shutdown(line, socket.SHUT_RDWR)
+    """Wakes whoever connects, reads or writes there: it has ended."""
+    with contextlib.suppress(OSError):
+        line.shutdown(socket.SHUT_RDWR)
 
 
 def said_of(error: OSError | http.client.HTTPException, verb: str) -> tuple[str, bool]:
@@ -319,13 +369,15 @@ def said_of(error: OSError | http.client.HTTPException, verb: str) -> tuple[str,
 
 
 def message_in(body: str) -> str:
-    """What an error body says, in the forms that providers use; else its beginning."""
+    """What an error body says, in the forms that providers use; else its beginning. Empty where it says nothing."""
     try:
         found = json.loads(body)
+        if isinstance(found, list) and len(found) == 1:
+            found = found[0]  # Google's wrap it
         for name in ("error", "message", "detail"):
             if isinstance(found, dict) and name in found:
                 found = found[name]
-        return found if isinstance(found, str) else json.dumps(found)[:200]
+        return found if isinstance(found, str) else json.dumps(found)[:200] if found else ""
     except (ValueError, RecursionError):
         return " ".join(body.split())[:200]
 
@@ -334,7 +386,7 @@ def seconds(retry_after: str | None) -> float | None:
     """A Retry-After header in seconds; None where it is none, or a date that cannot be read."""
     if retry_after is None:
         return None
-    if retry_after.strip().isdecimal():
+    if re.fullmatch(r"[0-9]{1,10}(\.[0-9]{1,10})?", retry_after.strip()):
         return float(retry_after)
     with contextlib.suppress(TypeError, ValueError):
         when = email.utils.parsedate_to_datetime(retry_after)

@@ -95,9 +95,13 @@ def streamed(answer: Answer) -> Iterator[Chunk]:
     answering = Answering()
     try:
         for event in decoded(answer.pieces()):
-            if event.data == DONE:
+            data = event.data.strip()
+            if data == DONE:
                 break
-            yield from answering.take(understood(answer, event.data))
+            if event.name == "error":
+                raise reported(answer, error_in(data), data)
+            if data:  # without any it only says that the endpoint is alive
+                yield from answering.take(understood(answer, data))
     except EventTooLong as error:
         raise answer.exchange.failure(f"the provider's stream cannot be read: {error}") from None
     if answering.reason is None:
@@ -128,6 +132,15 @@ def understood(answer: Answer, text: str) -> dict[str, Any]:
     if said.get("error"):
         raise reported(answer, said["error"], text)
     return said
+
+
+def error_in(text: str) -> Json:
+    """The error that an event of that name tells: under `error`, as all of its data, or as a text."""
+    try:
+        said: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return said.get("error") or said if isinstance(said, dict) else text
 
 
 def reported(answer: Answer, error: Json, text: str) -> Exception:
