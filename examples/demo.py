@@ -171,6 +171,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--model", help="openai/NAME: a real model in the place of the script")
     parser.add_argument("--base-url", help="where it is, such as http://127.0.0.1:8000/v1 (default: OpenAI itself)")
     given = parser.parse_args(arguments)
+    if given.base_url and not given.model:
+        parser.error("--base-url is where a real model is; name it as well, with --model openai/NAME")
     try:
         converse(model_of(given.model, given.base_url), scripted=given.model is None)
     except (APICallError, InvalidAgent) as error:

@@ -92,6 +92,13 @@ def test_the_demo_says_in_a_line_what_is_wrong(
     assert (said in err, err.count("\n")) == (True, 1)
 
 
+def test_the_demo_wants_to_know_which_model_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        demo.main(["--base-url", "http://127.0.0.1:9/v1"])
+
+    assert "name it as well, with --model openai/NAME" in capsys.readouterr().err
+
+
 def test_a_fast_model_begins_and_a_strong_one_goes_on() -> None:
     result, models = dynamic_model.asked(calls=2)
 

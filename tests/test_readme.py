@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import io
+import json
 import re
 from typing import Any
 
+import pytest
+
 import processor_contract
 from layout import ROOT
+from mock_kit import question, serving
 from processor_contract.models.script import read_turns
 
 
@@ -31,6 +36,19 @@ def test_the_script_of_the_readme_can_be_played() -> None:
     script = re.findall(r"(# the first turn that fits.*?)```", text, re.S)[0]
 
     assert len(read_turns(script.encode().split(b"\n"), "README.md")) == 4
+
+
+def test_the_cut_of_the_readme_comes_after_what_was_to_be_said() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    (line,) = re.findall(r"^.*cutAfter.*$", text, re.M)
+    with serving(json.loads(line)) as server:
+        connection = http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=10)
+        connection.request("POST", "/v1/chat/completions", json.dumps(question("x", stream=True)))
+        with pytest.raises(http.client.IncompleteRead) as raised:
+            connection.getresponse().read()
+        connection.close()
+
+    assert "".join(re.findall(r'"content": "(.*?)"', raised.value.partial.decode())) == "It is co"
 
 
 def test_the_real_model_of_the_readme_is_found() -> None:
