@@ -207,7 +207,13 @@ def new_id() -> str:
 
 def moment(seconds: float) -> str:
     """A moment, in seconds since 1970, as messages note it."""
-    return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return date_text(datetime.fromtimestamp(seconds, timezone.utc))
+
+
+def date_text(moment: datetime) -> str:
+    """A moment as messages note it: ISO 8601 text. One without a zone is taken for UTC."""
+    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
+    return aware.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def fault_of(chunk: Any) -> str | None:

@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import datetime
 from typing import Any
 
-from .data import LEAVES, MOST_BITS, clone, joined_text
+from .data import LEAVES, MOST_BITS, clone, date_text, joined_text
 from .errors import InvalidMessage
 
 ROLES = ("user", "assistant", "system", "signal")
@@ -51,8 +51,7 @@ def copied(message: Any, place: int | None = None) -> Any:
     """A copy of a message that somebody handed in, with a date as text. Raises `InvalidMessage` for what is none."""
     if isinstance(message, dict) and isinstance(message.get("createdAt"), datetime):
         message = {**message, "createdAt": date_text(message["createdAt"])}
-    check_message(message, place)
-    check_keepable(message, place)
+    check_whole(message, place)
     return clone(message)
 
 
@@ -107,8 +106,12 @@ def fault_of_invocation(invocation: Any, needed: tuple[str, ...]) -> str | None:
     return None if missing is None else f"whose toolInvocation has no {missing}; give it a text"
 
 
-def check_keepable(message: Any, place: int | None = None) -> None:
-    """Raises `InvalidMessage` where a message holds what no store and no provider can take (MSG-30)."""
+def check_whole(message: Any, place: int | None = None) -> None:
+    """Raises `InvalidMessage` for what is no message, or was edited into none (MSG-29), and for one that holds what no
+    store and no provider can take (MSG-30): what is stored must be what can be recalled, or the whole conversation
+    would be lost with it.
+    """
+    check_message(message, place)
     fault = unkeepable(message)
     if fault is not None:
         raise InvalidMessage(f"{name_of(message, place)} {fault}", "MSG-30")
@@ -178,12 +181,6 @@ def is_date(text: str) -> bool:
     return zone is None or (int(zone[1]) < 24 and int(zone[2]) < 60)
 
 
-def date_text(moment: datetime) -> str:
-    """A moment as messages note it: ISO 8601 text. One without a zone is taken for UTC."""
-    aware = moment if moment.tzinfo is not None else moment.replace(tzinfo=timezone.utc)
-    return aware.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 def name_of(message: Any, place: int | None = None) -> str:
     """How errors name a message."""
     given = message.get("id") if isinstance(message, dict) else None
@@ -201,8 +198,7 @@ def system_message(message: Any) -> dict[str, Any]:
     """
     if isinstance(message, str):
         message = {"role": "system", "content": message}
-    check_message(message)
-    check_keepable(message)
+    check_whole(message)
     if message["role"] != "system":
         raise InvalidMessage(
             f"{name_of(message)} has role {message['role']!r} and was given as a system message; use role 'system'",
@@ -213,11 +209,3 @@ def system_message(message: Any) -> dict[str, Any]:
         content = joined_text(content.get("parts", [])) or content.get("content") or ""
     kept = {key: value for key, value in message.items() if key not in OF_CONVERSATION}
     return {**kept, "role": "system", "content": content}
-
-
-def check_edited(message: Any) -> None:
-    """Raises `InvalidMessage` where a message was edited into none (MSG-29), or into one that cannot be kept (MSG-30):
-    what is stored must be what can be recalled, or the whole conversation would be lost with it.
-    """
-    check_message(message)
-    check_keepable(message)

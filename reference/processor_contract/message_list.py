@@ -14,8 +14,8 @@ from .data import Message, Part, clone, joined_text, moment, new_id, without_par
 from .errors import InvalidMessage, WrongReturn
 from .message import (
     ROLES,
-    check_edited,
     check_message,
+    check_whole,
     copied,
     fault_of_invocation,
     name_of,
@@ -102,14 +102,14 @@ class MessageList(SystemMessages):
         """
         unsaved = self.of("input", "response")
         for message in unsaved:
-            check_edited(message)
+            check_whole(message)
         return unsaved
 
     def broken(self) -> InvalidMessage | None:
         """What is wrong with the first message that was edited into none, or into what cannot be kept."""
         for message in self._messages:
             try:
-                check_edited(message)
+                check_whole(message)
             except InvalidMessage as error:
                 return error
             if message.get("id") not in self._source:
@@ -355,8 +355,9 @@ class MessageList(SystemMessages):
         taken: list[Message] = []
         ids: set[str] = set()
         for place, one in enumerate(several, 1):
+            if id(one) in own:
+                check_message(one, place)
             message = one if id(one) in own else copied(one, place)  # MSG-48: left as it is
-            check_message(message, place)
             taken.append(message)
             if message["role"] != "system":
                 self._complete(message, source_of)

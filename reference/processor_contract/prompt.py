@@ -13,7 +13,7 @@ from typing import Any
 
 from .data import Message, Part, Prompt, clone
 from .errors import ContractError
-from .message import check_keepable, check_message
+from .message import check_whole
 
 Entry = tuple[bool, Part]  # whether it is the answer of a tool, which goes into a message of its own; the content
 
@@ -44,8 +44,7 @@ def in_turns(messages: Sequence[Message], form: Form) -> Prompt:
             for said in _turns(role, message["content"], form):
                 turns += _messages(role, said)
         except (LookupError, TypeError, AttributeError, RecursionError):
-            check_message(message)
-            check_keepable(message)
+            check_whole(message)
             raise
     return turns
 

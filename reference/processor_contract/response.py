@@ -15,6 +15,8 @@ from .data import Chunk, Message, Part, StepResult, clone, joined_text
 from .message_list import MessageList
 from .views import SOURCES
 
+CALL_MEMBERS = ("toolCallId", "toolName", "args")
+
 
 class Response:
     """The response of one run: where model output goes."""
@@ -184,7 +186,7 @@ class Response:
 
 def call_part(payload: dict[str, Any]) -> Part:
     """The part a tool call leaves; a provider-executed one is marked, what the provider attached is kept (LLM-13)."""
-    invocation = {"state": "call", **{key: clone(payload.get(key)) for key in ("toolCallId", "toolName", "args")}}
+    invocation = {"state": "call", **call_info(payload)}
     part: Part = {"type": "tool-invocation", "toolInvocation": invocation}
     if payload.get("providerExecuted"):
         part["providerExecuted"] = True
@@ -224,11 +226,11 @@ def step_of(parts: list[Part]) -> StepResult:
     `files` (RES-18).
     """
     invocations = [part["toolInvocation"] for part in parts if part.get("type") == "tool-invocation"]
-    calls: list[Any] = [_members(one, "toolCallId", "toolName", "args") for one in invocations]
+    calls: list[Any] = [call_info(one) for one in invocations]
     step: StepResult = {
         "text": joined_text(parts),
         "toolResults": [
-            _members(one, "toolCallId", "toolName", "args", "result")
+            {**call_info(one), "result": clone(one.get("result"))}
             for one in invocations
             if one.get("state") == "result"
         ],
@@ -247,6 +249,6 @@ def step_of(parts: list[Part]) -> StepResult:
     return step
 
 
-def _members(invocation: dict[str, Any], *names: str) -> dict[str, Any]:
-    """Copies: a step shares nothing with the conversation, so that editing one is no change of the other."""
-    return {name: clone(invocation.get(name)) for name in names}
+def call_info(invocation: dict[str, Any]) -> dict[str, Any]:
+    """Which call it is, with its arguments: copies, so that editing a step or a chunk is no change of the list."""
+    return {name: clone(invocation.get(name)) for name in CALL_MEMBERS}

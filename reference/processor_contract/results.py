@@ -11,10 +11,10 @@ from typing import Any
 from .data import Chunk, Json, ToolCallInfo, clone, is_answered, jsonable, new_id
 from .errors import described, told
 from .pipeline import Chunks, call, passed
+from .response import CALL_MEMBERS, call_info
 from .run import Run
 from .tools import Outcome
 
-MEMBERS = ("toolCallId", "toolName", "args")
 WITHHELD = "the result was withheld"
 
 
@@ -23,7 +23,7 @@ def open_calls(run: Run) -> list[ToolCallInfo]:
     (TOOL-23).
     """
     return [
-        {key: part["toolInvocation"].get(key) for key in MEMBERS}  # type: ignore[misc]
+        {key: part["toolInvocation"].get(key) for key in CALL_MEMBERS}  # type: ignore[misc]
         for part in run.response.parts()
         if part.get("type") == "tool-invocation"
         and part["toolInvocation"].get("state") == "call"
@@ -52,7 +52,7 @@ def outcome_of(invocation: dict[str, Any], error: Json = None) -> tuple[str, dic
 
     The payload is a copy, so that changing the chunk changes what the client sees and nothing else (TOOL-35, PER-36).
     """
-    info = {key: clone(invocation.get(key)) for key in MEMBERS}
+    info = call_info(invocation)
     if invocation.get("state") == "output-error":  # also where a processor has made it one (TOOL-20)
         error = error or {"name": "ResultWithheld", "message": invocation["errorText"]}
         return "tool-error", {**info, "error": error}

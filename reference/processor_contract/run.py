@@ -289,8 +289,8 @@ class Run:
         self.response.flush()
         *parts, added = self.response.by_step()
         for step, now in zip(self.steps, map(step_of, parts), strict=True):
-            for key in ("text", "reasoning", "sources", "files", "toolCalls", "toolResults"):
-                step.pop(key, None)  # type: ignore[misc]
+            for key in set(step) - {"finishReason", "usage"}:  # all that follows the parts
+                del step[key]  # type: ignore[misc]
             step.update(now)
         if self.steps:
             self.steps[-1]["text"] += joined_text(added)

@@ -8,11 +8,10 @@ contract (G-46); that the wish reaches the model is (CFG-18).
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import Any
 
-from .data import Json, clone
+from .data import Json, clone, read_json
 from .errors import InvalidObject, InvalidSchema, told
 from .run import Run
 from .schema import Schema
@@ -58,7 +57,7 @@ def object_in(text: str, schema: Json) -> Json:
     hold what a processor would have taken out.
     """
     try:
-        value = json.loads(text, parse_constant=refuse, parse_float=finite)
+        value = read_json(text)
     except RecursionError as error:
         raise InvalidObject("the answer is nested too deeply to be read", of_answer=True) from error
     except ValueError as error:
@@ -71,17 +70,6 @@ def object_in(text: str, schema: Json) -> Json:
     if fault is not None:
         raise InvalidObject(f"the answer does not fit its schema: {fault}", of_answer=True)
     return value
-
-
-def refuse(constant: str) -> NoReturn:
-    """NaN and the like, which JSON does not have."""
-    raise ValueError(constant)
-
-
-def finite(text: str) -> float:
-    """A number that is not too large: read as infinite it would be none of JSON's any more."""
-    number = float(text)
-    return number if math.isfinite(number) else refuse(text)
 
 
 def wanted(answer: Answer) -> Any:

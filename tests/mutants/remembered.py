@@ -9,7 +9,7 @@ from processor_contract import agent, prompt, request
 from processor_contract.data import clone, new_id
 from processor_contract.hooks import HOOKS
 from processor_contract.memory import MessageHistory
-from processor_contract.message import check_keepable, check_message, copied
+from processor_contract.message import check_whole, copied
 from processor_contract.message_list import MessageList
 from processor_contract.processor import OutputResultArgs
 from processor_contract.run import Run
@@ -219,8 +219,7 @@ def the_store_hands_out_its_own(patch: Patch) -> None:
         return [kept.setdefault(message["id"], message) for message in original(own, *address)]
 
     def taken(message: Any, place: int | None = None) -> Any:
-        check_message(message, place)
-        check_keepable(message, place)
+        check_whole(message, place)
         return message
 
     patch.wrap(InMemoryStorage, "read", read)

@@ -307,7 +307,7 @@ def late_failures_are_mended(patch: Patch) -> None:
             result: Slate = original(run, slate)
         return result
 
-    patch.around(calling.refuse_late, lambda refuse_late, request: None)
+    patch.around(calling.check_cancelled, lambda original, request: None)
     patch.chain("process_api_error", chain)
 
 

@@ -14,9 +14,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..context import UNSET, AbortSignal, RequestContext, Writer
-from ..data import Json, StreamParts
+from ..data import Json, StreamParts, date_text
 from ..errors import APICallError, ContractError, TripWire
-from ..message import date_text
 from ..message_list import MessageList
 from ..tracing import TracingContext
 

@@ -29,12 +29,12 @@ def called(model: Model, request: ModelRequest, retries: int, clock: Clock) -> G
             first = next(stream, UNSET)
             break
         except Exception as error:
-            refuse_late(request)
+            check_cancelled(request)
             if made >= retries or not (isinstance(error, APICallError) and error.is_retryable):
                 raise CallFailed(error) from error
             wait = pause(made, error.retry_after)
         clock.sleep(wait, request.abort_signal)  # outside the handler: what comes next is not caused by it
-        refuse_late(request)
+        check_cancelled(request)
         made += 1
     return followed(first, stream, request)
 
@@ -46,7 +46,7 @@ def followed(first: Chunk | Unset, stream: Iterator[Chunk], request: ModelReques
             yield first
             yield from stream
     except Exception as error:
-        refuse_late(request)
+        check_cancelled(request)
         raise CallFailed(error) from error
     finally:
         close = getattr(stream, "close", None)
@@ -59,7 +59,7 @@ def pause(made: int, asked_for: float | None = None) -> float:
     return min(max(FIRST_PAUSE * 2.0**made, asked_for or 0.0), LONGEST_PAUSE)
 
 
-def refuse_late(request: ModelRequest) -> None:
+def check_cancelled(request: ModelRequest) -> None:
     """After the signal has fired nothing that the provider does counts (RES-12)."""
     if request.abort_signal is not None and request.abort_signal.aborted:
         raise Cancelled(request.abort_signal.reason)
