@@ -19,7 +19,8 @@ from layout import ROOT
 from mock_kit import last, serving
 from processor_contract import Agent, APICallError, InvalidAgent, InvalidMessage, ModelRequest
 from processor_contract.models import ModelRegistry
-from processor_contract.models.endpoint import Endpoint, seconds
+from processor_contract.models.endpoint import Endpoint
+from processor_contract.models.failures import seconds
 from processor_contract.models.openai_compatible import OpenAICompatible
 from processor_contract.models.server import MockServer
 

@@ -8,38 +8,29 @@ verified, against the authorities of the system or of `SSL_CERT_FILE`.
 
 from __future__ import annotations
 
-import base64
 import contextlib
-import email.utils
 import http.client
 import json
 import os
 import re
 import socket
 import ssl
-import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from types import TracebackType
 from typing import Any, NoReturn
-from urllib.parse import SplitResult, quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from ..context import AbortSignal
 from ..errors import APICallError, Cancelled, InvalidAgent, InvalidMessage
+from .failures import message_in, retryable, said_of, seconds
+from .proxies import PORTS, Route, route
 
-RETRYABLE = frozenset({408, 409, 425, 429})  # and all from 500 on
 LONGEST_ERROR = 64 * 1024  # of what a provider said instead of answering, that much is kept
 LONGEST_MESSAGE = 2000  # characters; all of it is in the error's `response_body`
 BREAKS_OFF = "broke off in mid-answer"
 HIDDEN = "***"
 SHORTEST_KEY = 4  # what is shorter is no secret, and stands in every other word
-PORTS = {"http": 80, "https": 443}
-
-
-def retryable(status: int) -> bool:
-    """Whether a request that got this status may succeed later."""
-    return status in RETRYABLE or status >= 500
 
 
 @dataclass(slots=True)
@@ -103,43 +94,6 @@ class Endpoint:
         return f"{parts.scheme}://{parts.netloc}{target(parts, path)}"
 
 
-@dataclass(slots=True)
-class Route:
-    """How a host is reached: directly, or by a proxy that is asked for it (`http`) or for a tunnel to it (`https`)."""
-
-    host: str
-    port: int
-    proxied: bool = False
-    authorization: str | None = None  # for the proxy
-
-    @property
-    def headers(self) -> dict[str, str]:
-        """What the proxy has to be told."""
-        return {} if self.authorization is None else {"Proxy-Authorization": self.authorization}
-
-
-def route(parts: SplitResult) -> Route:
-    """The way to the host of a URL, by `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`."""
-    proxies = urllib.request.getproxies_environment()
-    host, port = str(parts.hostname), parts.port or PORTS[parts.scheme]
-    proxy = proxies.get(parts.scheme) or proxies.get("all")
-    bypassed = urllib.request.proxy_bypass_environment(f"{host}:{port}", proxies)  # type: ignore[attr-defined]
-    if not proxy or bypassed:
-        return Route(host, port)
-    try:
-        by = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-        port = by.port or 80
-    except ValueError:
-        by, port = urlsplit("//"), 80
-    if by.scheme != "http" or not by.hostname:
-        raise InvalidAgent(f"the proxy for {parts.scheme} is no http:// address; mend the variable that names it")
-    authorization = None
-    if by.username is not None:
-        user = f"{unquote(by.username)}:{unquote(by.password or '')}"
-        authorization = "Basic " + base64.b64encode(user.encode()).decode()
-    return Route(by.hostname, port, True, authorization)
-
-
 def target(parts: SplitResult, path: str) -> str:
     """The path of a request below the base URL."""
     return f"{parts.path.rstrip('/')}/{path}"
@@ -191,7 +145,7 @@ class Exchange:
             "User-Agent": "processor-contract",
             "Connection": "close",
             **({"Authorization": f"Bearer {key}"} if key else {}),
-            **(way.headers if way.proxied and parts.scheme == "http" else {}),
+            **(way.headers if parts.scheme == "http" else {}),  # a tunnel is told them by `_connect`
         }
 
     def _connect(self, parts: SplitResult, way: Route) -> http.client.HTTPConnection:
@@ -351,44 +305,3 @@ def hang_up(line: socket.socket) -> None:
     """Wakes whoever connects, reads or writes there: it has ended."""
     with contextlib.suppress(OSError):
         line.shutdown(socket.SHUT_RDWR)
-
-
-def said_of(error: OSError | http.client.HTTPException, verb: str) -> tuple[str, bool]:
-    """What a network error says, and whether the same call may succeed later."""
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"the provider's certificate is not trusted: {error.verify_message}", False
-    if isinstance(error, ssl.SSLError) and not isinstance(error, ssl.SSLEOFError):
-        return f"no TLS connection with the provider: {error.reason or error}", False
-    if isinstance(error, TimeoutError):
-        return "the provider was silent for too long", True
-    if isinstance(error, http.client.HTTPException) and not isinstance(error, (OSError, http.client.IncompleteRead)):
-        return f"the provider does not speak HTTP: {type(error).__name__}", False
-    if str(error).startswith("Tunnel connection failed"):
-        return f"the proxy refused: {error}", False
-    return f"the provider {verb}: {error}", True
-
-
-def message_in(body: str) -> str:
-    """What an error body says, in the forms that providers use; else its beginning. Empty where it says nothing."""
-    try:
-        found = json.loads(body)
-        if isinstance(found, list) and len(found) == 1:
-            found = found[0]  # Google's wrap it
-        for name in ("error", "message", "detail"):
-            if isinstance(found, dict) and name in found:
-                found = found[name]
-        return found if isinstance(found, str) else json.dumps(found)[:200] if found else ""
-    except (ValueError, RecursionError):
-        return " ".join(body.split())[:200]
-
-
-def seconds(retry_after: str | None) -> float | None:
-    """A Retry-After header in seconds; None where it is none, or a date that cannot be read."""
-    if retry_after is None:
-        return None
-    if re.fullmatch(r"[0-9]{1,10}(\.[0-9]{1,10})?", retry_after.strip()):
-        return float(retry_after)
-    with contextlib.suppress(TypeError, ValueError):
-        when = email.utils.parsedate_to_datetime(retry_after)
-        return max((when - datetime.now(when.tzinfo)).total_seconds(), 0.0)
-    return None

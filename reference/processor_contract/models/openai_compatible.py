@@ -14,8 +14,9 @@ from typing import Any
 from ..data import Chunk, Json
 from ..errors import InvalidAgent
 from . import ModelRequest
-from .endpoint import Answer, Endpoint, retryable
+from .endpoint import Answer, Endpoint
 from .events import EventTooLong, decoded
+from .failures import retryable
 from .openai_answer import Answering
 from .openai_request import body_of, warnings_of
 
