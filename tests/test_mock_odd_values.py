@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from processor_contract.models.anthropic_dialect import SIGNATURE, AnthropicDialect
-from processor_contract.models.dialect import Dialect, Refused
+from processor_contract.models.dialect import Dialect, Refused, says
 from processor_contract.models.openai_answer import Answering
 from processor_contract.models.openai_dialect import OpenAIDialect
 from processor_contract.models.script import Script
@@ -101,7 +101,7 @@ def test_an_odd_request_is_refused_or_answered(dialect: Dialect, request_: Any) 
         except Refused:
             refused += 1
             continue
-        assert isinstance(dialect.says(odd), str)
+        assert isinstance(says(odd), str)
         assert list(dialect.events(TURN, odd, 1))
         assert dialect.whole(TURN, odd, 1)["model"] == "m" or odd["model"] != "m"
 

@@ -33,6 +33,14 @@ def read_json(text: str) -> Json:
     return json.loads(text, parse_constant=_finite, parse_float=_finite)
 
 
+def json_or_text(text: str) -> Json:
+    """The value of a JSON text; what is none stays the text that it is."""
+    try:
+        return read_json(text)
+    except (ValueError, RecursionError):
+        return text
+
+
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):

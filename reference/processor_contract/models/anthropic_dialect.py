@@ -11,8 +11,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..data import Json, read_json
-from .dialect import BROKEN, Refused, flattened, fragments, objects, require, text
+from ..data import Json, json_or_text
+from .dialect import BROKEN, Refused, fragments, objects, require, text
 from .events import encoded
 from .script import Turn
 
@@ -51,9 +51,6 @@ class AnthropicDialect:
         for tool in objects(body.get("tools") or [], "tools"):
             text(tool.get("name"), "tools[].name")
             require(isinstance(tool.get("input_schema"), dict) or "type" in tool, "tools[].input_schema is missing")
-
-    def says(self, body: dict[str, Any]) -> str:
-        return flattened(body["messages"][-1].get("content"))
 
     def whole(self, turn: Turn, body: dict[str, Any], number: int) -> dict[str, Any]:
         content: list[dict[str, Any]] = []
@@ -127,10 +124,7 @@ def tool_use(turn: Turn, place: int, number: int) -> dict[str, Any]:
 
 def argument(turn: Turn, place: int) -> dict[str, Any]:
     """A tool call's input, which a message can only hold where it is an object."""
-    try:
-        value = read_json(turn.calls[place].arguments)
-    except (ValueError, RecursionError):
-        value = None
+    value = json_or_text(turn.calls[place].arguments)
     if not isinstance(value, dict):
         raise Refused(f"the script's turn of line {turn.line} has arguments that are no object; ask for a stream")
     return value

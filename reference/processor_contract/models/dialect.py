@@ -34,9 +34,6 @@ class Dialect(Protocol):
     def check(self, body: dict[str, Any], headers: Mapping[str, str]) -> None:
         """Raises `Refused` for a request that the real endpoint would refuse as well."""
 
-    def says(self, body: dict[str, Any]) -> str:
-        """The text of the request's last message, which turns may be chosen by."""
-
     def whole(self, turn: Turn, body: dict[str, Any], number: int) -> dict[str, Any]:
         """The answer in one piece; `number` tells the requests of a server apart, from 1."""
 
@@ -86,6 +83,11 @@ def flattened(content: Json) -> str:
     parts = content if isinstance(content, list) else []
     found = (part.get("text") or flattened(part.get("content")) for part in parts if isinstance(part, dict))
     return "".join(one for one in found if isinstance(one, str))
+
+
+def says(body: dict[str, Any]) -> str:
+    """The text of a request's last message, which turns may be chosen by."""
+    return flattened(body["messages"][-1].get("content"))
 
 
 def fragments(arguments: str) -> list[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-from ..data import Chunk, Json, read_json
+from ..data import Chunk, Json, json_or_text
 
 REASONS = {
     "stop": "stop",
@@ -194,8 +194,5 @@ def characters(text: str) -> tuple[str, str]:
 
 def arguments_of(text: str) -> Json:
     """A call's arguments; nothing at all, or null, stands for none. Those that are no JSON stay the text they are."""
-    try:
-        found = read_json(text or "null")
-    except (ValueError, RecursionError):
-        return text
+    found = json_or_text(text or "null")
     return {} if found is None else found

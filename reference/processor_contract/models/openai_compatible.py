@@ -123,11 +123,8 @@ def whole(answer: Answer) -> Iterator[Chunk]:
 
 def understood(answer: Answer, text: str) -> dict[str, Any]:
     """An object of the answer. Raises `APICallError` for what is none, and for one that reports an error."""
-    try:
-        said: Json = json.loads(text)
-    except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+    said = object_in(text)
+    if said is None:
         what = "the provider said something that is no JSON object"
         raise answer.exchange.failure(what, status=answer.status, body=text)
     if said.get("error"):
@@ -137,11 +134,17 @@ def understood(answer: Answer, text: str) -> dict[str, Any]:
 
 def error_in(text: str) -> Json:
     """The error that an event of that name tells: under `error`, as all of its data, or as a text."""
+    said = object_in(text)
+    return text if said is None else said.get("error") or said
+
+
+def object_in(text: str) -> dict[str, Any] | None:
+    """The object that a JSON text is; None where it is none. Endpoints write NaN, too."""
     try:
         said: Json = json.loads(text)
     except (ValueError, RecursionError):
-        return text
-    return said.get("error") or said if isinstance(said, dict) else text
+        return None
+    return said if isinstance(said, dict) else None
 
 
 def reported(answer: Answer, error: Json, text: str) -> Exception:

@@ -43,22 +43,13 @@ class OpenAIDialect:
         check_tools(body)
         check_format(body)
 
-    def says(self, body: dict[str, Any]) -> str:
-        return flattened(body["messages"][-1].get("content"))
-
     def whole(self, turn: Turn, body: dict[str, Any], number: int) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": "".join(turn.text) or None, "refusal": None}
         if turn.reasoning:
             message["reasoning_content"] = "".join(turn.reasoning)
         if turn.calls:
-            message["tool_calls"] = [
-                {
-                    "id": call.id or f"call_{number}_{place}",
-                    "type": "function",
-                    "function": {"name": call.name, "arguments": call.arguments},
-                }
-                for place, call in enumerate(turn.calls)
-            ]
+            calls = enumerate(turn.calls)
+            message["tool_calls"] = [tool_call(turn, place, number, call.arguments) for place, call in calls]
         choice = {"index": 0, "message": message, "logprobs": None, "finish_reason": reason_of(turn)}
         return {**head(body, number, "chat.completion"), "choices": [choice], "usage": usage_of(turn)}
 
@@ -77,8 +68,7 @@ class OpenAIDialect:
         for piece in turn.text:
             yield event({"content": piece})
         for place, call in enumerate(turn.calls):
-            begun = {"index": place, "id": call.id or f"call_{number}_{place}", "type": "function"}
-            yield event({"tool_calls": [{**begun, "function": {"name": call.name, "arguments": ""}}]})
+            yield event({"tool_calls": [{"index": place, **tool_call(turn, place, number, "")}]})
             for piece in fragments(call.arguments):
                 yield event({"tool_calls": [{"index": place, "function": {"arguments": piece}}]})
         yield event({}, reason_of(turn))
@@ -105,6 +95,13 @@ def said(value: Json) -> bytes:
 def head(body: dict[str, Any], number: int, kind: str) -> dict[str, Any]:
     """What every object of an answer begins with."""
     return {"id": f"chatcmpl-mock-{number}", "object": kind, "created": CREATED, "model": body["model"]}
+
+
+def tool_call(turn: Turn, place: int, number: int, arguments: str) -> dict[str, Any]:
+    """A tool call, with these of its arguments."""
+    call = turn.calls[place]
+    function = {"name": call.name, "arguments": arguments}
+    return {"id": call.id or f"call_{number}_{place}", "type": "function", "function": function}
 
 
 def reason_of(turn: Turn) -> str:

@@ -23,9 +23,9 @@ from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from ..data import Json, read_json
+from ..data import Json, json_or_text
 from .anthropic_dialect import AnthropicDialect
-from .dialect import Dialect, Refused
+from .dialect import Dialect, Refused, says
 from .openai_dialect import OpenAIDialect
 from .reply import Gone, Reply
 from .script import Script, ScriptError, Turn
@@ -235,7 +235,7 @@ class Handler(BaseHTTPRequestHandler):
         if not isinstance(body, dict):
             raise Refused("the body has to be a JSON object")
         dialect.check(body, headers)
-        known = {"model": body["model"], "says": dialect.says(body), "stream": bool(body.get("stream"))}
+        known = {"model": body["model"], "says": says(body), "stream": bool(body.get("stream"))}
         turn = self.server.mock.script.take({"api": dialect.name, **known})
         if turn is None:
             raise Refused("the script has no turn left for this request; add one, or let one answer more often")
@@ -245,11 +245,7 @@ class Handler(BaseHTTPRequestHandler):
         """The request's body; what is no JSON stays the text it is. Raises `Refused` for one that cannot be read."""
         turn = self.server.mock.script.next()
         pause = turn.fault.slow_read if turn is not None else 0.0
-        text = b"".join(self.pieces(pause)).decode("utf-8", "replace")
-        try:
-            return read_json(text)
-        except (ValueError, RecursionError):
-            return text
+        return json_or_text(b"".join(self.pieces(pause)).decode("utf-8", "replace"))
 
     def pieces(self, pause: float) -> Iterator[bytes]:
         """The body, of the length that the request tells, or in the chunks that it comes in."""
