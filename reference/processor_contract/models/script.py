@@ -32,7 +32,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -52,19 +52,19 @@ class ScriptError(ContractError):
 class Fault:
     """What goes wrong with an answer; the module's docstring says what each member means."""
 
-    status: int = 200
-    body: Json = None
-    retry_after: str | None = None
-    delay: float = 0.0
-    chunk_delay: float = 0.0
-    cut_after: int | None = None
-    reset: bool = False
-    hang_up: bool = False
-    malformed_after: int | None = None
-    error_after: int | None = None
-    content_type: str | None = None
-    split_characters: bool = False
-    slow_read: float = 0.0
+    status: int
+    body: Json
+    retry_after: str | None
+    delay: float
+    chunk_delay: float
+    reset: bool
+    hang_up: bool
+    content_type: str | None
+    split_characters: bool
+    slow_read: float
+    cut_after: int | None
+    malformed_after: int | None
+    error_after: int | None
 
 
 @dataclass(slots=True)
@@ -73,7 +73,7 @@ class Call:
 
     name: str
     arguments: str
-    id: str | None = None
+    id: str | None
 
 
 @dataclass(slots=True)
@@ -81,14 +81,14 @@ class Turn:
     """One answer. `line` is where it stands in its file, from 1."""
 
     line: int
-    text: list[str] = field(default_factory=list)
-    reasoning: list[str] = field(default_factory=list)
-    calls: list[Call] = field(default_factory=list)
-    finish_reason: str = "stop"
-    usage: dict[str, int] = field(default_factory=lambda: dict(USAGE))
-    when: dict[str, Json] = field(default_factory=dict)
-    times: int = 1
-    fault: Fault = field(default_factory=Fault)
+    text: list[str]
+    reasoning: list[str]
+    calls: list[Call]
+    finish_reason: str
+    usage: dict[str, int]
+    when: dict[str, Json]
+    times: int
+    fault: Fault
 
 
 class Script:
@@ -258,10 +258,8 @@ def read_fault(given: Json) -> Fault:
         content_type=header("contentType", given.get("contentType")),
         split_characters=flag(given, "splitCharacters"),
         slow_read=number(given, "slowRead"),
+        **{place: whole(given, name, 0) if name in given else None for place, name in AFTER.items()},
     )
-    for place, name in AFTER.items():
-        if name in given:
-            setattr(fault, place, whole(given, name, 0))
     rest = [name for name in given if name not in BESIDE_HANG_UP]
     if fault.hang_up and rest:
         raise ValueError(f"a connection that hangs up has no answer, and so no {rest[0]!r}")
