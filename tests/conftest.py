@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mock_kit import PROXIES, TURNS, scripted
+from mock_kit import KEY, PROXIES, TURNS, scripted
 from processor_contract.models.server import MockServer
 
 
@@ -22,4 +22,4 @@ def direct(monkeypatch: pytest.MonkeyPatch) -> None:
     """No proxy stands between the test and its server, and a key is there to be hidden."""
     for name in PROXIES:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-a-key")
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)

@@ -1,11 +1,17 @@
-"""What the tests of the mock provider are written with: a server for a script, and the turns that all clients get."""
+"""What the tests of the mock provider, and of the provider that talks to it, are written with: a server for a script,
+the turns that all clients get, and what they are seen to do.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import json
+import socket
+import threading
+import traceback
 import urllib.error
 import urllib.request
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,6 +19,9 @@ from processor_contract.models.script import Script
 from processor_contract.models.server import MockServer
 
 PROXIES = [name for each in ("http_proxy", "https_proxy", "all_proxy", "no_proxy") for name in (each, each.upper())]
+KEY = "sk-a-key"  # is there to be hidden
+CHAT = "/v1/chat/completions"
+VERSION = {"anthropic-version": "2023-06-01"}
 WEATHER = {"name": "weather", "args": {"city": "Oslo"}}
 ABC = ["a", "b", "c"]
 
@@ -39,6 +48,8 @@ TURNS: dict[str, dict[str, Any]] = {
     "silent": {"text": ABC, "fault": {"delay": 600}},
     "stalled": {"text": ABC, "fault": {"chunkDelay": 600}},
 }
+HARMLESS = {"split": "Tromsø −4 °C ☃ 🥶", "slow": "abc", "dawdling": "abc"}  # only look like faults: their texts
+PATIENCE = defaultdict(lambda: 10.0, silent=0.2, stalled=0.2)  # seconds: the server says nothing for ten minutes
 
 
 def scripted(**turns: dict[str, Any]) -> Script:
@@ -69,6 +80,33 @@ def asked(url: str, body: Any = None, method: str | None = None, **headers: str)
 def last(server: MockServer) -> dict[str, Any]:
     """What the server was asked last."""
     return server.log()[-1]
+
+
+def ended(server: MockServer) -> str:
+    """How the server saw the last connection end; it sees it when it next writes."""
+    while last(server)["outcome"] == "open":
+        threading.Event().wait(0.005)
+    return str(last(server)["outcome"])
+
+
+def port_of(server: MockServer) -> int:
+    """Where it listens."""
+    return int(server.url.rpartition(":")[2])
+
+
+def exchanged(server: MockServer, *pieces: bytes) -> bytes:
+    """What a connection brings that these bytes go into, to its end."""
+    with socket.create_connection(("127.0.0.1", port_of(server)), timeout=10) as line:
+        for piece in pieces:
+            line.sendall(piece)
+        line.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: line.recv(65536), b""))
+
+
+def everything_said(error: BaseException) -> str:
+    """An error as it is printed, kept and logged, with its causes and what they hold."""
+    whole = "".join(traceback.format_exception(error))
+    return f"{whole} {error!r} {vars(error)} {[vars(one) for one in (error.__cause__, error.__context__) if one]}"
 
 
 def question(says: str, **more: Any) -> dict[str, Any]:

@@ -110,12 +110,22 @@ def body_of(request: Any) -> dict[str, Any]:
     return json.loads(request.body)  # type: ignore[no-any-return]
 
 
+@pytest.fixture(scope="module")
+def vcr_cassette_dir() -> str:
+    """Where pytest-recording looks for cassettes."""
+    return str(CASSETTES)
+
+
 @pytest.fixture
-def surroundings(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A key that must not get into a cassette, no proxy, and misses that nobody swallows."""
+def vcr_config() -> dict[str, Any]:
+    """How it looks for a request, and what it keeps."""
+    return dict(CONFIG)
+
+
+@pytest.fixture
+def surroundings(direct: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No proxy, a key that must not get into a cassette, and misses that nobody swallows."""
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(vcr.stubs, "CannotOverwriteExistingCassetteException", Missed)
 
 

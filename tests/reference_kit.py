@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from processor_contract import Agent, InMemoryStorage, Memory, MessageList, Processor, RunResult, ScriptedModel, text_of
@@ -35,6 +36,15 @@ def remembering(*turns: Any, storage: Any = None, **options: Any) -> tuple[Agent
     """An agent with memory, and its store."""
     store = InMemoryStorage() if storage is None else storage
     return Agent(ScriptedModel(turns or ["hi"]), memory=Memory(store), **options), store
+
+
+def at_once(*works: Callable[[], object]) -> None:
+    """Does each of these on a thread of its own, and comes back when all have ended."""
+    threads = [threading.Thread(target=work) for work in works]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
 
 
 def hooked(hook: str, function: Any) -> Json:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mock_kit import ABC, last, serving
+from mock_kit import ABC, HARMLESS, ended, last, serving
 from processor_contract import AbortSignal, Agent, APICallError, Cancelled, ModelRequest, Tool
 from processor_contract.context import Clock
 from processor_contract.models.openai_compatible import OpenAICompatible
@@ -72,11 +72,11 @@ def test_an_agent_with_a_tool(mock_provider: MockServer, streaming: bool) -> Non
 
 
 @both_ways
-@pytest.mark.parametrize("word", ["split", "slow", "dawdling"])
+@pytest.mark.parametrize("word", HARMLESS)
 def test_what_only_looks_like_a_fault(mock_provider: MockServer, word: str, streaming: bool) -> None:
     result = Agent(model(mock_provider, streaming=streaming)).generate(word)
 
-    assert result.text == {"split": "Tromsø −4 °C ☃ 🥶"}.get(word, "abc")
+    assert result.text == HARMLESS[word]
 
 
 def test_processors_see_what_was_really_asked_and_answered(mock_provider: MockServer) -> None:
@@ -234,13 +234,6 @@ def test_nobody_listens() -> None:
 
 
 # -- cancellation ------------------------------------------------------------------------------------------------------
-
-
-def ended(server: MockServer) -> str:
-    """How the server saw the connection end; it sees it when it next writes."""
-    while server.log()[-1]["outcome"] == "open":
-        threading.Event().wait(0.005)
-    return str(server.log()[-1]["outcome"])
 
 
 @pytest.fixture

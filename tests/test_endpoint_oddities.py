@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from mock_kit import KEY, everything_said
 from processor_contract import AbortSignal, APICallError, Cancelled, ModelRequest
 from processor_contract.models.openai_compatible import OpenAICompatible
-from test_endpoint_ways import KEY, everything_said
 
 pytestmark = pytest.mark.usefixtures("direct")
 STREAM = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n"

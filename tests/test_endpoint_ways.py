@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from layout import ROOT
-from mock_kit import last, serving
+from mock_kit import KEY, everything_said, last, serving
 from processor_contract import Agent, APICallError, InvalidAgent, InvalidMessage, ModelRequest
 from processor_contract.models import ModelRegistry
 from processor_contract.models.endpoint import Endpoint
@@ -25,7 +25,6 @@ from processor_contract.models.openai_compatible import OpenAICompatible
 from processor_contract.models.server import MockServer
 
 pytestmark = pytest.mark.usefixtures("direct")
-KEY = "sk-a-key"
 CERTIFICATE = ROOT / "tests" / "certificates" / "localhost.pem"
 REQUEST = ModelRequest([{"role": "user", "content": "x"}])
 
@@ -115,12 +114,6 @@ def test_openai_itself_wants_a_key(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(InvalidAgent, match="openai/mock needs a key; set the environment variable OPENAI_API_KEY"):
         list(OpenAICompatible("openai/mock").stream(REQUEST))
-
-
-def everything_said(error: BaseException) -> str:
-    """An error as it is printed, kept and logged, with its causes and what they hold."""
-    whole = "".join(traceback.format_exception(error))
-    return f"{whole} {error!r} {vars(error)} {[vars(one) for one in (error.__cause__, error.__context__) if one]}"
 
 
 @pytest.mark.parametrize(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import anthropic
 import pytest
 
-from mock_kit import last
+from mock_kit import HARMLESS, KEY, PATIENCE, last
 from processor_contract.models.server import MockServer
 
 pytestmark = pytest.mark.usefixtures("direct")
@@ -33,12 +32,11 @@ IN_MID_STREAM = {
     "reported": {"APIStatusError"},
     "stalled": {"ReadTimeout", "APITimeoutError"},  # the latter where a busy machine is late with the beginning, too
 }
-PATIENCE = defaultdict(lambda: 10.0, silent=0.2, stalled=0.2)  # seconds: the server says nothing for ten minutes
 
 
 @pytest.fixture(name="client")
 def a_client(mock_provider: MockServer) -> Iterator[anthropic.Anthropic]:
-    with anthropic.Anthropic(base_url=mock_provider.url, api_key="sk-a-key", max_retries=0, timeout=10) as client:
+    with anthropic.Anthropic(base_url=mock_provider.url, api_key=KEY, max_retries=0, timeout=10) as client:
         yield client
 
 
@@ -95,9 +93,9 @@ def test_an_answer_cut_by_its_length(client: anthropic.Anthropic, streamed: bool
 
 
 @both_ways
-@pytest.mark.parametrize("word", ["split", "slow", "dawdling"])
+@pytest.mark.parametrize("word", HARMLESS)
 def test_faults_that_only_look_like_some(client: anthropic.Anthropic, word: str, streamed: bool) -> None:
-    assert asked(client, word, streamed).content[0].text == {"split": "Tromsø −4 °C ☃ 🥶"}.get(word, "abc")
+    assert asked(client, word, streamed).content[0].text == HARMLESS[word]
 
 
 @both_ways
@@ -138,4 +136,4 @@ def test_the_key_is_not_in_the_log(mock_provider: MockServer, client: anthropic.
 
     headers = last(mock_provider)["headers"]
     assert {headers[name] for name in ("x-api-key", "authorization") if name in headers} == {"***"}
-    assert "sk-a-key" not in json.dumps(mock_provider.log())
+    assert KEY not in json.dumps(mock_provider.log())

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from layout import ROOT
-from mock_kit import TURNS, scripted
 from processor_contract.models.server import MockServer
 
 FOLDER = ROOT / "conformance" / "adapters" / "mastra"
@@ -41,13 +40,12 @@ IN_MID_STREAM = {
 
 
 @pytest.fixture(scope="module")
-def outcomes() -> dict[str, Any]:
+def outcomes(mock_provider: MockServer) -> dict[str, Any]:
     """What came of each question, asked by one process after the other, plain and streamed."""
     words = ["plain", "tool", "long", "split", *IN_MID_STREAM]
     questions = [question for word in words for question in (word, f"{word}-stream")]
-    with MockServer(scripted(**TURNS)) as server:
-        command: list[str | Path] = [NODE, CLIENT, f"{server.url}/v1", *questions]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    command: list[str | Path] = [NODE, CLIENT, f"{mock_provider.url}/v1", *questions]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     lines = [json.loads(line) for line in done.stdout.splitlines()]
     return {line["question"]: line for line in lines}
 

@@ -4,30 +4,14 @@ from __future__ import annotations
 
 import http.client
 import json
-import socket
 
 import pytest
 
-from mock_kit import asked, question, serving
+from mock_kit import CHAT, asked, exchanged, port_of, question, serving
 from processor_contract.data import read_json
 from processor_contract.models import server as module
-from processor_contract.models.server import MockServer
 
 pytestmark = pytest.mark.usefixtures("direct")
-CHAT = "/v1/chat/completions"
-
-
-def port_of(server: MockServer) -> int:
-    return int(server.url.rpartition(":")[2])
-
-
-def exchanged(server: MockServer, *pieces: bytes) -> bytes:
-    """What a connection brings that these bytes go into, to its end."""
-    with socket.create_connection(("127.0.0.1", port_of(server)), timeout=10) as line:
-        for piece in pieces:
-            line.sendall(piece)
-        line.shutdown(socket.SHUT_WR)
-        return b"".join(iter(lambda: line.recv(65536), b""))
 
 
 def test_chunks_may_have_trailers() -> None:
@@ -101,9 +85,7 @@ def test_numbers_that_are_none_are_no_json_and_leave_the_log_readable(number: st
     body = json.dumps(question("x", seed="?")).replace('"?"', number).encode()
     with serving({"text": "a"}) as server:
         status, said = asked(server.url + CHAT, body)
-        with socket.create_connection(("127.0.0.1", port_of(server))) as line:
-            line.sendall(b"GET /log HTTP/1.0\r\n\r\n")
-            log = read_json(b"".join(iter(lambda: line.recv(65536), b"")).partition(b"\r\n\r\n")[2].decode())
+        log = read_json(exchanged(server, b"GET /log HTTP/1.0\r\n\r\n").partition(b"\r\n\r\n")[2].decode())
 
     assert (status, said["error"]["message"]) == (400, "the body has to be a JSON object")
     assert log["requests"][0]["body"] == body.decode()

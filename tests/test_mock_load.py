@@ -13,6 +13,7 @@ from mock_kit import serving
 from processor_contract import Agent
 from processor_contract.models.openai_compatible import OpenAICompatible
 from processor_contract.models.server import MockServer
+from reference_kit import at_once
 
 pytestmark = pytest.mark.usefixtures("direct")
 STREAMS = 200
@@ -33,11 +34,7 @@ def round_of_streams(server: MockServer) -> list[str]:
         everyone.wait()
         texts.append(stream.result().text)
 
-    threads = [threading.Thread(target=read) for _ in range(STREAMS)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[read] * STREAMS)
     return texts
 
 

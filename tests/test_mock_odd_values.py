@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from mock_kit import VERSION
 from processor_contract.models.anthropic_dialect import SIGNATURE, AnthropicDialect
 from processor_contract.models.dialect import Dialect, Refused, says
 from processor_contract.models.openai_answer import Answering
@@ -16,7 +17,6 @@ from processor_contract.models.script import Script
 
 ODD: tuple[Any, ...] = (None, 0, -1, 1.5, True, "", "x", [], {}, [None], [{}], [[]], {"type": 5}, {"type": "text"})
 MISSING = "(nothing)"
-VERSION = {"anthropic-version": "2023-06-01"}
 (TURN,) = Script.of([{"text": "x", "reasoning": "y", "toolCalls": [{"name": "a"}]}]).turns
 
 CALL = {"index": 0, "id": "c", "function": {"name": "a", "arguments": "{}"}}

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
 import openai
 import pytest
 
-from mock_kit import ABC, last
+from mock_kit import ABC, HARMLESS, KEY, PATIENCE, last
 from processor_contract.models.server import MockServer
 
 pytestmark = pytest.mark.usefixtures("direct")
@@ -34,12 +33,11 @@ IN_MID_STREAM = {
     "reported": openai.APIError,
     "stalled": openai.APITimeoutError,
 }
-PATIENCE = defaultdict(lambda: 10.0, silent=0.2, stalled=0.2)  # seconds: the server says nothing for ten minutes
 
 
 @pytest.fixture(name="client")
 def a_client(mock_provider: MockServer) -> Iterator[openai.OpenAI]:
-    with openai.OpenAI(base_url=f"{mock_provider.url}/v1", api_key="sk-a-key", max_retries=0, timeout=10) as client:
+    with openai.OpenAI(base_url=f"{mock_provider.url}/v1", api_key=KEY, max_retries=0, timeout=10) as client:
         yield client
 
 
@@ -106,7 +104,7 @@ def test_an_answer_cut_by_its_length(client: openai.OpenAI) -> None:
     assert asking(client, "long").choices[0].finish_reason == "length"
 
 
-@pytest.mark.parametrize("word", ["split", "slow", "dawdling"])
+@pytest.mark.parametrize("word", HARMLESS)
 @pytest.mark.parametrize("streamed", [False, True], ids=["plain", "streamed"])
 def test_faults_that_only_look_like_some(client: openai.OpenAI, word: str, streamed: bool) -> None:
     if streamed:
@@ -114,7 +112,7 @@ def test_faults_that_only_look_like_some(client: openai.OpenAI, word: str, strea
     else:
         text = asking(client, word).choices[0].message.content
 
-    assert text == {"split": "Tromsø −4 °C ☃ 🥶"}.get(word, "abc")
+    assert text == HARMLESS[word]
 
 
 @pytest.mark.parametrize("word", ERRORS)
@@ -160,7 +158,7 @@ def test_the_key_is_not_in_the_log(mock_provider: MockServer, client: openai.Ope
     asking(client, "plain")
 
     assert last(mock_provider)["headers"]["authorization"] == "***"
-    assert "sk-a-key" not in json.dumps(mock_provider.log())
+    assert KEY not in json.dumps(mock_provider.log())
 
 
 def test_the_models(client: openai.OpenAI) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import pytest
 
 from processor_contract.models import script
 from processor_contract.models.script import FAULT, TURN, USAGE, Script, ScriptError, Turn
+from reference_kit import at_once
 
 ANYONE = {"model": "mock", "api": "openai", "says": "hello", "stream": False}
 
@@ -210,10 +210,6 @@ def test_threads_get_each_turn_once() -> None:
     def take() -> None:
         got.extend(said(played) for _ in range(20))
 
-    threads = [threading.Thread(target=take) for _ in range(10)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[take] * 10)
 
     assert sorted(map(str, got)) == sorted(map(str, range(200)))

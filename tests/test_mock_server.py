@@ -6,7 +6,6 @@ import http.client
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import threading
@@ -16,15 +15,13 @@ from typing import Any
 import pytest
 
 from layout import ROOT
-from mock_kit import asked, last, question, serving
+from mock_kit import CHAT, VERSION, asked, ended, exchanged, last, port_of, question, serving
 from processor_contract.models import server as module
 from processor_contract.models.script import Script
 from processor_contract.models.server import MockServer
 
 pytestmark = pytest.mark.usefixtures("direct")
-CHAT = "/v1/chat/completions"
 MESSAGES = "/v1/messages"
-VERSION = {"anthropic-version": "2023-06-01"}
 USER = {"role": "user", "content": "x"}
 TOOL = {"type": "function", "function": {"name": "add"}}
 CALL = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "add", "arguments": "{}"}}]}
@@ -33,10 +30,6 @@ USE = {"role": "assistant", "content": [{"type": "tool_use", "id": "u1", "name":
 
 def talking(server: MockServer) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=10)
-
-
-def port_of(server: MockServer) -> int:
-    return int(server.url.rpartition(":")[2])
 
 
 # -- the log -----------------------------------------------------------------------------------------------------------
@@ -266,10 +259,10 @@ def test_a_connection_serves_several_requests() -> None:
 
 
 def test_a_client_of_old_gets_no_chunks() -> None:
-    with serving({"text": "hello"}) as server, socket.create_connection(("127.0.0.1", port_of(server))) as line:
-        body = json.dumps(question("x", stream=True)).encode()
-        line.sendall(b"POST %b HTTP/1.0\r\nContent-Length: %d\r\n\r\n%b" % (CHAT.encode(), len(body), body))
-        answer = b"".join(iter(lambda: line.recv(65536), b""))
+    body = json.dumps(question("x", stream=True)).encode()
+    with serving({"text": "hello"}) as server:
+        head = b"POST %b HTTP/1.0\r\nContent-Length: %d\r\n\r\n" % (CHAT.encode(), len(body))
+        answer = exchanged(server, head + body)
 
     assert b"Transfer-Encoding" not in answer
     assert answer.endswith(b"data: [DONE]\n\n")
@@ -321,10 +314,8 @@ def test_a_client_that_leaves_is_noted(capfd: pytest.CaptureFixture[str]) -> Non
         line.request("POST", CHAT, json.dumps(question("x", stream=True)))
         line.getresponse().read(10)
         line.close()
-        while last(server)["outcome"] == "open":
-            threading.Event().wait(0.005)
 
-        assert last(server)["outcome"] == "gone"
+        assert ended(server) == "gone"
         assert last(server)["events"] < 10_000
     assert capfd.readouterr() == ("", "")
 

@@ -14,20 +14,14 @@ import pytest
 
 from processor_contract import APICallError, InMemoryStorage, Memory, ModelRequest, Tool
 from processors import ContentFilter, WordCounter
-from recorded_kit import CASSETTES, CONFIG, EXACT, QUESTION, agent, body_of, model, surroundings
+from recorded_kit import EXACT, QUESTION, agent, body_of, model, surroundings, vcr_cassette_dir, vcr_config
 from reference_kit import kinds, processor
 
-pytestmark = [pytest.mark.vcr, pytest.mark.block_network, pytest.mark.usefixtures(surroundings.__name__)]
-
-
-@pytest.fixture(scope="module")
-def vcr_cassette_dir() -> str:
-    return str(CASSETTES)
-
-
-@pytest.fixture
-def vcr_config() -> dict[str, Any]:
-    return dict(CONFIG)
+pytestmark = [
+    pytest.mark.vcr,
+    pytest.mark.block_network,
+    pytest.mark.usefixtures(surroundings.__name__, vcr_cassette_dir.__name__, vcr_config.__name__),
+]
 
 
 @pytest.fixture

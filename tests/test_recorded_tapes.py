@@ -6,8 +6,8 @@ import re
 import socket
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +16,6 @@ from processor_contract import AbortSignal, RunResult
 from processor_contract.models.endpoint import Exchange
 from recorded_kit import (
     CASSETTES,
-    CONFIG,
     KEY,
     QUESTION,
     Missed,
@@ -24,20 +23,15 @@ from recorded_kit import (
     connected,
     on_this_thread,
     surroundings,
+    vcr_cassette_dir,
+    vcr_config,
 )
-from reference_kit import processor
+from reference_kit import at_once, processor
 
-pytestmark = [pytest.mark.block_network, pytest.mark.usefixtures(surroundings.__name__)]
-
-
-@pytest.fixture(scope="module")
-def vcr_cassette_dir() -> str:
-    return str(CASSETTES)
-
-
-@pytest.fixture
-def vcr_config() -> dict[str, Any]:
-    return dict(CONFIG)
+pytestmark = [
+    pytest.mark.block_network,
+    pytest.mark.usefixtures(surroundings.__name__, vcr_cassette_dir.__name__, vcr_config.__name__),
+]
 
 
 # -- one cassette per thread -------------------------------------------------------------------------------------------
@@ -60,11 +54,7 @@ def test_each_thread_has_a_cassette(monkeypatch: pytest.MonkeyPatch) -> None:
             result = EVERYONE[name]()
             played.append((name, cassette.all_played, result.text))
 
-    threads = [threading.Thread(target=play, args=(name,)) for name in EVERYONE for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(partial(play, name) for name in EVERYONE for _ in range(4)))
 
     assert sorted(name for name, whole, _ in played if whole) == sorted(list(EVERYONE) * 4)
     assert len({(name, text) for name, _, text in played}) == len(EVERYONE)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from processor_contract import AbortSignal, Agent, InvalidAgent, RequestContext, ScriptedModel, Tool
 from processor_contract.context import Clock
 from processor_contract.processors import InMemoryCache, ResponseCache
-from reference_kit import processor
+from reference_kit import at_once, processor
 
 ADD = Tool("add", lambda args: args["a"] + 1)
 CALL = {"tool_calls": [{"name": "add", "args": {"a": 1}}]}
@@ -202,11 +202,7 @@ def test_many_threads_share_one_cache() -> None:
             if f"<{number % 8}>" not in text:
                 wrong.append(text)
 
-    threads = [threading.Thread(target=ask, args=(first,)) for first in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*(partial(ask, first) for first in range(6)))
 
     assert wrong == []
 

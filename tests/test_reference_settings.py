@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import functools
 import logging
-import threading
 from typing import Any
 
 import pytest
 
 from processor_contract import Agent, HookFailed, InvalidAgent, ModelRegistry, Processor, ScriptedModel, Tool
+from reference_kit import at_once
 
 CIRCULAR: dict[str, Any] = {}
 CIRCULAR["self"] = CIRCULAR
@@ -79,11 +79,7 @@ def test_a_provider_may_ask_the_registry_for_another_model() -> None:
 def test_threads_that_ask_at_once_get_one_model() -> None:
     registry = ModelRegistry(providers={"mock": lambda name: ScriptedModel(["hi"])})
     found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(registry.resolve("mock/one"))) for _ in range(16)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[lambda: found.append(registry.resolve("mock/one"))] * 16)
     assert len({id(model) for model in found}) == 1
 
 

@@ -7,6 +7,7 @@ import io
 import json
 import threading
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from processor_contract import (
     TracingContext,
 )
 from processor_contract.context import Clock
+from reference_kit import at_once
 
 CALLS = {"tool_calls": [{"name": "look", "args": {"n": number}} for number in (1, 2)]}
 
@@ -261,11 +263,7 @@ def test_a_span_ends_once_and_what_comes_later_is_not_seen() -> None:
     spans: list[dict[str, Any]] = []
     root = Tracer(spans.append).begin("run", "x")
     left = root.child("left")
-    threads = [threading.Thread(target=root.end) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    at_once(*[root.end] * 8)
     left.end()
     left.set(late=True)
     root.child("too late").child("and below").end()
@@ -295,11 +293,7 @@ def test_lines_from_many_threads_stay_whole(tmp_path: Path) -> None:
     path = tmp_path / "trace.jsonl"
     with JsonLines(str(path)) as lines:
         agent, _ = traced(*["done"] * 8, tracer=Tracer(lines))
-        threads = [threading.Thread(target=agent.generate, args=("hi",)) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        at_once(*[partial(agent.generate, "hi")] * 8)
     spans = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
     traces = {one["trace"] for one in spans}
     assert len(traces) == 8
