@@ -5,6 +5,7 @@ the turns that all clients get, and what they are seen to do.
 from __future__ import annotations
 
 import contextlib
+import http.client
 import json
 import socket
 import threading
@@ -92,6 +93,11 @@ def ended(server: MockServer) -> str:
 def port_of(server: MockServer) -> int:
     """Where it listens."""
     return int(server.url.rpartition(":")[2])
+
+
+def talking(server: MockServer) -> http.client.HTTPConnection:
+    """A connection to it."""
+    return http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=10)
 
 
 def exchanged(server: MockServer, *pieces: bytes) -> bytes:

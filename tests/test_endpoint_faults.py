@@ -263,20 +263,13 @@ def test_a_signal_closes_the_connection(endless: MockServer) -> None:
     assert ended(endless) == "gone"
 
 
-def test_a_signal_wakes_a_call_that_waits(mock_provider: MockServer) -> None:
+@pytest.mark.parametrize("word", ["silent", "stalled"])
+def test_a_signal_wakes_who_waits_for_an_answer_or_in_its_midst(mock_provider: MockServer, word: str) -> None:
     signal = AbortSignal()
     threading.Timer(0.05, signal.abort, ["enough"]).start()
 
     with pytest.raises(Cancelled, match="enough"):
-        list(model(mock_provider).stream(request("silent", abort_signal=signal)))
-
-
-def test_a_signal_wakes_a_stream_that_waits(mock_provider: MockServer) -> None:
-    signal = AbortSignal()
-    threading.Timer(0.05, signal.abort, ["enough"]).start()
-
-    with pytest.raises(Cancelled, match="enough"):
-        list(model(mock_provider).stream(request("stalled", abort_signal=signal)))
+        list(model(mock_provider).stream(request(word, abort_signal=signal)))
 
 
 def test_a_cancelled_call_is_no_failure_of_the_provider(mock_provider: MockServer) -> None:

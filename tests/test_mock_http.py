@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 
 import pytest
 
-from mock_kit import CHAT, asked, exchanged, port_of, question, serving
+from mock_kit import CHAT, asked, exchanged, question, serving, talking
 from processor_contract.data import read_json
 from processor_contract.models import server as module
 
@@ -45,7 +44,7 @@ def test_the_body_of_a_question_for_the_log_is_no_request() -> None:
 @pytest.mark.parametrize(("path", "status"), [("/chat/completions", 404), ("/reset", 200)])
 def test_who_sends_much_to_another_address_gets_its_answer(path: str, status: int) -> None:
     with serving({"text": "a"}) as server:
-        connection = http.client.HTTPConnection("127.0.0.1", port_of(server), timeout=10)
+        connection = talking(server)
         statuses = []
         for _ in range(2):  # and the connection goes on
             connection.request("POST", path, b"x" * 8_000_000)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from layout import ROOT
-from mock_kit import CHAT, VERSION, asked, ended, exchanged, last, port_of, question, serving
+from mock_kit import CHAT, VERSION, asked, ended, exchanged, last, port_of, question, serving, talking
 from processor_contract.models import server as module
 from processor_contract.models.script import Script
 from processor_contract.models.server import MockServer
@@ -26,10 +26,6 @@ USER = {"role": "user", "content": "x"}
 TOOL = {"type": "function", "function": {"name": "add"}}
 CALL = {"role": "assistant", "tool_calls": [{"id": "c1", "function": {"name": "add", "arguments": "{}"}}]}
 USE = {"role": "assistant", "content": [{"type": "tool_use", "id": "u1", "name": "add", "input": {}}]}
-
-
-def talking(server: MockServer) -> http.client.HTTPConnection:
-    return http.client.HTTPConnection(server.url.removeprefix("http://"), timeout=10)
 
 
 # -- the log -----------------------------------------------------------------------------------------------------------
