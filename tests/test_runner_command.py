@@ -426,6 +426,13 @@ def test_a_proposal_counts_for_nothing_until_it_is_explained(broken: Path, tmp_p
     assert run(broken, "--deviations", str(path)) == 2
 
 
+def test_an_update_adds_to_a_known_deviation_what_it_leaves_over(broken: Path, tmp_path: Path) -> None:
+    path = known(tmp_path, DEVIATIONS.replace('  {at = "/expect/0/work/1/processor", to = "two"},\n', ""))
+    assert run(broken, "--deviations", path) == 1
+    run(broken, "--deviations", path, "--update-deviations")
+    assert run(broken, "--deviations", path) == 0
+
+
 def test_an_update_takes_out_what_is_stale(folder: Path, tmp_path: Path) -> None:
     write(folder, "ORD-9-backwards", "one", "two", why="It is forwards.")
     path = known(tmp_path)

@@ -77,6 +77,31 @@ def test_says_what_is_wrong_with_a_file(tmp_path: Path, old: str, new: str, what
         load(written(tmp_path, TEXT.replace(old, new)))
 
 
+def test_two_entries_of_one_cause_for_one_mode_are_refused(tmp_path: Path) -> None:
+    double = as_toml(Deviation("ORD-3-in-order", "backwards", "It is so.", ("stream",)))
+    with pytest.raises(DeviationError) as refused:
+        load(written(tmp_path, f"{TEXT}\n{double}"))
+    assert str(refused.value).splitlines()[1:] == [
+        "  ORD-3-in-order: the deviations number 1 ('It goes backwards.') and 3 ('It is so.') are both of the cause "
+        "'backwards' in mode stream; make one of them"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scenario", "mode", "cause"),
+    [
+        ("ORD-3-other", "stream", "backwards"),
+        ("ORD-3-last", "generate", "backwards"),
+        ("ORD-3-last", "stream", "sideways"),
+    ],
+)
+def test_entries_of_another_scenario_mode_or_cause_stand_beside_each_other(
+    tmp_path: Path, scenario: str, mode: str, cause: str
+) -> None:
+    entries = [Deviation("ORD-3-last", "backwards", "", ("stream",)), Deviation(scenario, cause, "", (mode,))]
+    assert load(written(tmp_path, "\n".join(map(as_toml, entries)))).entries == tuple(entries)
+
+
 def test_says_that_a_file_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(DeviationError, match="there is no deviations file"):
         load(tmp_path / "none.toml")
@@ -204,6 +229,8 @@ def test_an_entry_in_toml_reads_back_as_it_was(tmp_path: Path) -> None:
         ({"at": "/expect/0/work/0", "insert": {"a b": [1, 1.5, True, {"$any": True}], "n": None}},),
         ("STR-1",),
         ("g",),
+        sometimes=True,
+        endless=True,
     )
     assert load(written(tmp_path, as_toml(entry))).entries == (entry,)
 
@@ -236,6 +263,15 @@ def test_an_entry_for_all_modes_is_narrowed_too(tmp_path: Path) -> None:
     first = load(written(tmp_path)).entries[0]
     expected = TEXT.replace('"ORD-3-in-order"\n', '"ORD-3-in-order"\nmodes = ["stream"]\n')
     assert rewritten(tmp_path, Updates([(first, "generate")])) == expected
+
+
+def test_what_an_entry_does_not_account_for_is_added_to_it(tmp_path: Path) -> None:
+    second = load(written(tmp_path)).entries[1]
+    updates = Updates()
+    updates.add(Deviation("ORD-3-again", "backwards", "Again.", ("stream",), invariants=("STR-7",)), [second])
+    both = as_toml(Deviation("ORD-3-again", "backwards", "Again.", ("stream",), invariants=("STR-1", "STR-7")))
+    expected = TEXT.replace('modes = ["stream", "generate"]', 'modes = ["generate"]')
+    assert rewritten(tmp_path, updates) == f"{expected}\n{both}\n"
 
 
 def test_a_new_entry_comes_last(tmp_path: Path) -> None:

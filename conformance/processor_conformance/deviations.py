@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from .scenario import Item, Scenario
-from .words import Json
+from .words import MODES, Json
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -119,7 +119,23 @@ def load(path: Path) -> Deviations:
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         what = f"a table lacks {error}" if isinstance(error, KeyError) else error
         raise DeviationError(f"{path}: {what}") from error
+    if doubles := _doubles(entries):
+        raise DeviationError("\n  ".join([f"{path}:", *doubles]))
     return Deviations(path, {cause.id: cause for cause in causes}, entries)
+
+
+def _doubles(entries: Sequence[Deviation]) -> list[str]:
+    """What is said twice: of two such entries the second would be judged as if it were stale."""
+    problems: list[str] = []
+    first: dict[tuple[str, str, str], int] = {}
+    for number, entry in enumerate(entries, 1):
+        for mode in entry.modes or MODES:
+            other = first.setdefault((entry.scenario, mode, entry.cause), number)
+            if other != number:
+                reasons = f"number {other} ({entries[other - 1].reason!r}) and {number} ({entry.reason!r})"
+                same = f"are both of the cause {entry.cause!r} in mode {mode}"
+                problems.append(f"{entry.scenario}: the deviations {reasons} {same}; make one of them")
+    return problems
 
 
 def _cause(table: dict[str, Any]) -> Cause:

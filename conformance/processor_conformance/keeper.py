@@ -49,7 +49,7 @@ class Keeper:
     def note(self, result: Result, trace: Trace) -> None:
         """What this result changes in the file."""
         if self.updating and result.kind == "fail":
-            self._updates.new.append(propose(result.item, trace, result.entries))
+            self._updates.add(propose(result.item, trace, result.entries), result.entries)
         elif self.updating and result.kind == "stale":
             self._updates.stale += [(entry, result.item.mode) for entry in result.entries]
 

@@ -24,7 +24,7 @@ MOST = 400  # patches to one scenario
 
 def propose(item: Item, trace: Trace, entries: Sequence[Deviation]) -> Deviation:
     """An entry that, with those there are, accounts for all that this trace has other than expected."""
-    known = entries[0] if entries else None
+    known = entries[-1] if entries else None
     trace_in_time = Trace(trace.scenario, trace.mode, trace.events, trace.outcomes, trace.stored)
     return Deviation(
         item.scenario.id,

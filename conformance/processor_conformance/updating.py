@@ -29,6 +29,23 @@ class Updates:
     stale: list[tuple[Deviation, str]] = field(default_factory=list)
     new: list[Deviation] = field(default_factory=list)
 
+    def add(self, proposed: Deviation, entries: Sequence[Deviation]) -> None:
+        """Takes a new entry for one mode; with what the entry of its cause says of that mode, if it has one already."""
+        known = next((entry for entry in entries if entry.cause == proposed.cause), None)
+        self.new.append(_both(known, proposed) if known else proposed)
+        self.stale += [(known, mode) for mode in proposed.modes] if known else []
+
+
+def _both(known: Deviation, more: Deviation) -> Deviation:
+    """An entry that accounts for what two of one cause do, in the modes of the second."""
+    return replace(
+        known,
+        modes=more.modes,
+        instead=(*known.instead, *more.instead),
+        invariants=tuple(dict.fromkeys((*known.invariants, *more.invariants))),
+        gates=tuple(dict.fromkeys((*known.gates, *more.gates))),
+    )
+
 
 def update(known: Deviations, scenarios: Iterable[Scenario], updates: Updates) -> list[str]:
     """Rewrites the file of these deviations; says what was done."""
@@ -108,6 +125,7 @@ def as_toml(entry: Deviation) -> str:
     lines += [f"cause = {_toml(entry.cause)}", f"reason = {_toml(entry.reason)}"]
     lines += [f"invariant = {_toml(list(entry.invariants))}"] if entry.invariants else []
     lines += [f"gate = {_toml(list(entry.gates))}"] if entry.gates else []
+    lines += [f"{name} = true" for name in ("sometimes", "endless") if getattr(entry, name)]
     if entry.instead:
         lines += ["instead = [", *(f"  {_toml(_without_null(patch))}," for patch in entry.instead), "]"]
     return "\n".join(lines)
