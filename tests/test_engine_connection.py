@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ import pytest
 from chaos import mini
 from processor_conformance.connection import Adapter, Hello
 from processor_conformance.faults import AdapterDidNotStart, AdapterFault, SuiteError
+from processor_conformance.trace import Trace
 
 HELLO = Hello("mini", "1", ("nine-hook", "six-hook"), frozenset(mini.CAPABILITIES))
 
@@ -74,6 +76,16 @@ def test_after_a_fault_start_begins_anew(connected: Any) -> None:
         adapter.request("tick", {})
     assert adapter.start() == HELLO
     assert adapter.request("tick", {}) == {}
+
+
+@pytest.mark.parametrize("kind", [AdapterFault, AdapterDidNotStart])
+def test_a_fault_reaches_another_process_whole(kind: type[AdapterFault]) -> None:
+    fault = kind("hung", "no answer", "its last line")
+    fault.trace = Trace("ORD-1-x", "stream")
+    again = pickle.loads(pickle.dumps(fault))
+    assert (type(again), str(again), again.kind, again.message, again.seen, again.trace) == (
+        kind, "no answer", "hung", "no answer", "its last line", fault.trace,
+    )  # fmt: skip
 
 
 def test_what_comes_without_a_session_is_a_breach(connected: Any) -> None:

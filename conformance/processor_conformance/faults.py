@@ -27,11 +27,14 @@ class AdapterFault(Exception):
     """
 
     def __init__(self, kind: FaultKind, message: str, seen: str = "") -> None:
-        super().__init__(message)
+        super().__init__(kind, message, seen)  # all of them: from these it is made again in another process
         self.kind: FaultKind = kind
         self.message = message
         self.seen = seen
         self.trace: Trace | None = None
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class AdapterDidNotStart(AdapterFault):
