@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 
 from .spec import DECISION, LATER, Rule, row
-from .words import COMPLETE, SIX
+from .words import SIX
 
 MARKERS = ("<!-- appendix -->", "<!-- /appendix -->")
 TABLE = re.compile(f"(?<={MARKERS[0]}\n).*?(?={MARKERS[1]})", re.S)
@@ -59,11 +59,11 @@ def table(found: Mapping[str, list[str]], without: Mapping[str, list[str]]) -> s
 
 def faults(text: str, rules: Collection[Rule]) -> list[str]:
     """Every row that has neither rules nor a reason, both, or several reasons, or is none; and every rule that holds in
-    a revision that knows nothing of what it is made of, in the families that have to be complete.
+    a revision that knows nothing of what it is made of.
     """
     found, without = mapped(rules), reasons(text)
     said = {**{name: ["the table of rows without a rule"] for name in without}, **found}
-    made = [rule for rule in rules if rule.family in COMPLETE and SIX in rule.revisions and rule.rows]
+    made = [rule for rule in rules if SIX in rule.revisions and rule.rows]
     return [
         *(f"{name}: no rule says it, and SPEC.md gives no reason why" for name in ROWS if name not in said),
         *(f"{name}: there is no such row (named by {', '.join(by)})" for name, by in said.items() if name not in ROWS),

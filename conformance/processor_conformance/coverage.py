@@ -21,8 +21,8 @@ from .match import Match, compare
 from .recording import Recording, replay
 from .report import WIDTH, Mutants
 from .scenario import Item, Scenario
-from .spec import HEADING, Rule, family
-from .words import COMPLETE, HOOKS, MODES, Json
+from .spec import HEADING, Rule
+from .words import HOOKS, MODES, Json
 
 Cell = tuple[str, ...]  # mode, and step and place where the rule has them
 WHEN = ("first", "later")
@@ -112,17 +112,15 @@ def _index(scenario: Scenario, match: Match) -> int | None:
 
 
 def holes(coverage: Coverage) -> list[str]:
-    """What is missing in the families that have to be complete, and every id that is not known."""
+    """What is missing, and every id that is not known."""
     filled = coverage.filled()
     items = {item.id for scenario in coverage.scenarios for item in scenario.items}
     controls = {scenario.raw.get("twin", {}).get("of") for scenario in coverage.scenarios}
-    found = [
-        line for rule in coverage.rules.values() if rule.family in COMPLETE for line in _of_rule(coverage, rule, filled)
-    ]
+    found = [line for rule in coverage.rules.values() for line in _of_rule(coverage, rule, filled)]
     for scenario in coverage.scenarios:
         found += [f"{scenario.id}: there is no rule {rule}" for rule in scenario.rules if rule not in coverage.rules]
         found += [f"{item.id}: {problem}" for item in scenario.items for problem in _of_item(coverage, item)]
-        if family(scenario.rule) in COMPLETE and not _killing(coverage, scenario, controls):
+        if not _killing(coverage, scenario, controls):
             whose = "" if scenario.id in controls else " of its rule"
             found.append(f"{scenario.id}: no mutant{whose} fails it")
     for name, rule in coverage.mutants.rules.items():
@@ -173,10 +171,9 @@ def matrix(coverage: Coverage) -> list[str]:
         f"{'place':<9}" + f"{'first later':<13}" * 4 + "scenarios mutants",
     ]
     for rule in coverage.rules.values():
-        if coverage.shown_by(rule.id) or rule.family in COMPLETE:
-            cells = "".join(f"{_cells(rule, filled[rule.id], mode, step):<13}" for mode in MODES for step in WHEN)
-            counts = f"{len(coverage.shown_by(rule.id)):>9} {len(coverage.broken_by(rule.id)):>7}"
-            lines.append(f"{rule.id:<9}{cells}{counts}")
+        cells = "".join(f"{_cells(rule, filled[rule.id], mode, step):<13}" for mode in MODES for step in WHEN)
+        counts = f"{len(coverage.shown_by(rule.id)):>9} {len(coverage.broken_by(rule.id)):>7}"
+        lines.append(f"{rule.id:<9}{cells}{counts}")
     return lines
 
 

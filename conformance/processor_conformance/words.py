@@ -57,5 +57,3 @@ OUTCOMES = ("ok", "retry", "aborted", "error", "cancelled")  # and how they end
 TERMINAL = ("finish", "tripwire", "abort")  # the chunks of which a stream has one, its last
 UNDEFINED: Json = {"$undefined": True}
 RULE = re.compile(r"[A-Z]{3,4}-\d+")
-# The families of rules in which nothing may be missing.
-COMPLETE = ("ORD", "STA", "PER", "TRI", "RTY", "ERR", "STR", "DAT", "LLM", "CFG", "CTX", "RES", "TOOL", "MSG")
