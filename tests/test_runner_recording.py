@@ -276,3 +276,28 @@ def test_what_was_recorded_may_come_in_a_later_play(
     again = recording._again(cast(Any, None), one, old, {"trace": "b"}, 1.0)
 
     assert again == {"trace": kept}
+
+
+def test_what_takes_long_is_not_played_many_times_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    one: Any = types.SimpleNamespace(id="RES-1-x[stream]")
+    plays: list[float] = []
+
+    def played(adapter: Any, items: Any, timeout: float) -> list[Any]:
+        plays.append(timeout)
+        return [(one, {"trace": "b"})]
+
+    monkeypatch.setattr(recording, "time", types.SimpleNamespace(monotonic=lambda: sum(plays)))
+    monkeypatch.setattr(recording, "_played", played)
+
+    again = recording._again(cast(Any, None), one, Recording({}, {one.id: {"trace": "a"}}), {"trace": "b"}, 10.0)
+
+    assert (again, plays) == ({"trace": "b"}, [10.0])
+
+
+def test_a_later_play_that_does_not_end_leaves_what_came_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    one: Any = types.SimpleNamespace(id="RES-1-x[stream]")
+    monkeypatch.setattr(recording, "_played", lambda adapter, items, timeout: [])
+
+    again = recording._again(cast(Any, None), one, Recording({}, {one.id: {"trace": "a"}}), {"trace": "b"}, 1.0)
+
+    assert again == {"trace": "b"}

@@ -1,4 +1,4 @@
-"""What the runner saw while a scenario was played: events in three lanes per run.
+"""What the runner saw while a scenario was played: events in four lanes per run.
 
 Flows in: nothing; the player appends. Flows out: `Trace`, which verdicts, recordings and coverage read.
 """
@@ -15,8 +15,9 @@ class Event:
     """One observation.
 
     `at` is its place in the order of arrival over all lanes and runs. `name` is what a lens selects by: the hook,
-    `tool`, the callback, `store/read`, `store/write`; the chunk's type or `opened`; `model` or `model/aborted`. `data`
-    is the event in the form a scenario's `expect` uses. `late` marks what came after the run's outcome.
+    `tool`, the callback, `store/read`, `store/write`, `warning`; the chunk's type or `opened`; `model` or
+    `model/aborted`; the span's kind. `data` is the event in the form a scenario's `expect` uses. `late` marks what came
+    after the run's outcome.
     """
 
     at: int
