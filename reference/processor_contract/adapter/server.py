@@ -16,7 +16,7 @@ from ..errors import NotSaved
 from ..hooks import HOOKS
 from ..stream import RunResult, Stream
 from ..tracing import TracingContext
-from .session import SETTINGS, Session, named, warnings_told
+from .session import ARRAYS, SETTINGS, Session, named, warnings_told
 from .values import Objects, follow, read, snake
 from .wire import Peer, Unserved
 
@@ -49,19 +49,7 @@ CAPABILITIES = [
     "warnings",
 ]
 REVISIONS = ["nine-hook", "six-hook"]
-OPTION_NAMES = {
-    "inputProcessors": "input_processors",
-    "outputProcessors": "output_processors",
-    "errorProcessors": "error_processors",
-}
-PLAIN_OPTIONS = {
-    "maxProcessorRetries": "max_processor_retries",
-    "maxSteps": "max_steps",
-    "system": "system",
-    "context": "context",
-    "model": "model",
-    **SETTINGS,
-}
+PLAIN_OPTIONS = ("maxProcessorRetries", "maxSteps", "system", "context", "model", *SETTINGS)
 
 
 class OpenRun:
@@ -170,11 +158,9 @@ class Server:
         self._peer.notify("warning", {"run": run, "message": text})
 
     def _options(self, session: Session, run: OpenRun, options: Json) -> dict[str, Any]:
-        plain = {own: options[wire] for wire, own in PLAIN_OPTIONS.items() if wire in options}
+        plain = {snake(name): options[name] for name in PLAIN_OPTIONS if name in options}
         given: dict[str, Any] = self._objects.decode(plain, {})
-        for wire, own in OPTION_NAMES.items():
-            if wire in options:
-                given[own] = session.array(options[wire])
+        given.update({snake(name): session.array(options[name]) for name in ARRAYS if name in options})
         if "tools" in options:
             given["tools"] = [session.tools[name] for name in options["tools"]]
         given.update(options.get("others", {}))

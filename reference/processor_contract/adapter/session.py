@@ -13,7 +13,6 @@ import itertools
 import json
 import logging
 import threading
-from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from typing import Any
@@ -37,14 +36,9 @@ NOT_ARGUMENTS = ("processor_id", "_tripwire", "_tell", "_asked")
 TOKENS = ("state", "message_list", "request_context", "abort_signal", "writer", "error")
 NONE_IS_A_VALUE = ("result",)
 ABOUT_CALL = ("warnings", "request", "rawResponse")
-SETTINGS = {
-    "toolChoice": "tool_choice",
-    "activeTools": "active_tools",
-    "providerOptions": "provider_options",
-    "modelSettings": "model_settings",
-    "structuredOutput": "structured_output",
-}
-AGENT_OPTIONS = {"maxSteps": "max_steps", "maxRetries": "max_retries", **SETTINGS}
+SETTINGS = ("toolChoice", "activeTools", "providerOptions", "modelSettings", "structuredOutput")
+AGENT_OPTIONS = ("maxSteps", "maxRetries", *SETTINGS)
+MEMORY_OPTIONS = ("lastMessages", "readOnly")
 NAMES = {hook.wire: name for name, hook in HOOKS.items()}
 ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
 
@@ -113,8 +107,7 @@ class Session:
             spec = self._spec
             models = {each: WireModel(self, each) for each in spec["models"]}
             memory = spec.get("memory")
-            kept = {"lastMessages": "last_messages", "readOnly": "read_only"}
-            options = {own: memory[wire] for wire, own in kept.items() if wire in memory} if memory is not None else {}
+            kept = {snake(name): memory[name] for name in MEMORY_OPTIONS if name in (memory or {})}
             self._agent = Agent(
                 spec["models"][0],
                 models=models,
@@ -122,10 +115,10 @@ class Session:
                 tools=self._agents_tools,
                 **{snake(name): self.array(spec[name]) for name in ARRAYS if name in spec},
                 max_processor_retries=spec.get("maxProcessorRetries"),
-                memory=Memory(self.store, **options) if memory is not None else None,
+                memory=Memory(self.store, **kept) if memory is not None else None,
                 clock=NoPauses(),
                 tracer=self.tracer,
-                **{own: spec[wire] for wire, own in AGENT_OPTIONS.items() if wire in spec},
+                **{snake(name): spec[name] for name in AGENT_OPTIONS if name in spec},
             )
         return self._agent
 
@@ -152,9 +145,12 @@ class Session:
         return f"c{next(self._handles)}"
 
     def open_scope(self, scope: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
-        """Makes a call's live arguments reachable; returns its handle and the tokens of its objects."""
+        """Makes a call's live arguments reachable, and what else a template may name: the session's tools, and models
+        by their ids; returns the call's handle and the tokens of its objects.
+        """
         handle = self.next_name()
-        self.scopes[handle] = (CURRENT_RUN.get(), self._live(scope))
+        models = functools.partial(WireModel, self)
+        self.scopes[handle] = (CURRENT_RUN.get(), {**scope, "$tools": self.tools, "$models": models})
         tokens = {
             camel(name): self.objects.token(scope[camel(name)]) for name in TOKENS if scope.get(camel(name)) is not None
         }
@@ -168,7 +164,7 @@ class Session:
         arguments = {name: self.objects.encode(value) for name, value in scope.items() if name != "abort"}
         arguments["abort"] = {"$object": self.objects.token(args)}
         answer = self.ask("hook/call", handle=handle, processor=key, hook=wire, arguments=arguments, tokens=tokens)
-        returned = self._returned(answer["return"], scope, args)
+        returned = self._returned(answer["return"], handle, args)
         if isinstance(returned, dict) and wire != "processOutputStream":
             return {snake(key): value for key, value in returned.items()}
         return returned
@@ -178,19 +174,16 @@ class Session:
         handle, tokens = self.open_scope(scope)
         arguments = {key: self.objects.encode(value) for key, value in scope.items() if key != "abort"}
         answer = self.ask("callback/call", handle=handle, callback=name, arguments=arguments, tokens=tokens, **more)
-        return self._returned(answer["return"], scope, None)
+        return self._returned(answer["return"], handle)
 
-    def _returned(self, template: Json, scope: Mapping[str, Any], args: Any) -> Any:
+    def _returned(self, template: Json, handle: str, args: Any = None) -> Any:
         if isinstance(template, dict) and "$abort" in template:
             given = dict(template["$abort"])
             args.abort(given.pop("reason", None), **given)
         if isinstance(template, dict) and "$throw" in template:
             raise self.objects.make_error(template["$throw"])
-        return self.objects.decode(template, self._live(scope))
-
-    def _live(self, scope: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What a template may name: the call's arguments, the session's tools, and models by their ids."""
-        return ChainMap({"$tools": self.tools, "$models": lambda model_id: WireModel(self, model_id)}, dict(scope))
+        _, live = self.scopes[handle]
+        return self.objects.decode(template, live)
 
     # -- callbacks of a call ---------------------------------------------------------------------------------------
 
@@ -237,7 +230,7 @@ class Session:
             handle, tokens = self.open_scope(scope)
             call = {"tool": spec["name"], "toolCallId": context.tool_call_id, "args": self.objects.encode(args)}
             answer = self.ask("tool/call", handle=handle, tokens=tokens, **call)
-            return self._returned(answer["return"], scope, None)
+            return self._returned(answer["return"], handle)
 
         parameters = spec.get("parameters", {"type": "object"})
         own = execute if spec.get("execute", True) else None
