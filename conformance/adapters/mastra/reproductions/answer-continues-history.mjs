@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentWith, remembering, say, sees, textOf, thread } from './support/scripted.mjs';
-
-const message = (id, text, role = 'user') => ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
+import { agentWith, message, remembering, say, sees, textOf, thread } from './support/scripted.mjs';
 
 const { memory, stored } = await remembering();
 const agent = agentWith({ memory, turns: [say('new')] });

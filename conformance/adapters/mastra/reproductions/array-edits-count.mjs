@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentWith, say, scripted, sees, textOf } from './support/scripted.mjs';
-
-const message = (id, text, role = 'user') => ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
+import { agentWith, message, say, scripted, sees, textOf } from './support/scripted.mjs';
 
 const model = scripted(say('hello'));
 const drops = { id: 'drops', processInputStep: ({ messages }) => void messages.shift() };

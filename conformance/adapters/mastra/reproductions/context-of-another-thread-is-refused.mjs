@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentWith, remembering, sees, thread } from './support/scripted.mjs';
-
-const message = (id, text, role = 'user') => ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
+import { agentWith, message, remembering, sees, thread } from './support/scripted.mjs';
 
 const { memory } = await remembering();
 const context = [{ ...message('x1', 'quoted'), threadId: 'another', resourceId: 'resource' }];

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentWith, say, scripted, sees } from './support/scripted.mjs';
-
-const message = (id, text, role = 'user') => ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
+import { agentWith, message, say, scripted, sees } from './support/scripted.mjs';
 
 const template = message('x1', 'it rains');
 const model = scripted(say('hello'));

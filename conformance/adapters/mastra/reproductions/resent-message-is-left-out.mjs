@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentWith, remembering, say, scripted, sees, textOf, thread } from './support/scripted.mjs';
-
-const message = (id, text, role = 'user') => ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
+import { agentWith, message, remembering, say, scripted, sees, textOf, thread } from './support/scripted.mjs';
 
 const at = minute => new Date(Date.UTC(2026, 0, 1, 10, minute));
 const { memory } = await remembering([

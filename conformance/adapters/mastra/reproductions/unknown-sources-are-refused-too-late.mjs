@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentWith, sees } from './support/scripted.mjs';
-
-const message = (id, text, role = 'user') => ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
+import { agentWith, message, sees } from './support/scripted.mjs';
 
 let ids;
 const adds = {

@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentWith, remembering, sees, textOf, thread } from './support/scripted.mjs';
-
-const message = (id, text, role = 'user') => ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
+import { agentWith, message, remembering, sees, textOf, thread } from './support/scripted.mjs';
 
 const sent = async (...messages) => {
   const { memory, stored } = await remembering();

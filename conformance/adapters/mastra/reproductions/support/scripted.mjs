@@ -88,4 +88,7 @@ export const types = list => list.map(({ type }) => type);
 // Long enough for whatever goes on behind an ended call.
 export const settle = () => new Promise(resolve => setTimeout(resolve, 150));
 
+// A message as an application hands it in, and what one says.
+export const message = (id, text, role = 'user') =>
+  ({ id, role, content: { format: 2, parts: [{ type: 'text', text }] } });
 export const textOf = message => message.content.parts.map(part => part.text ?? part.type).join('|');
