@@ -107,12 +107,15 @@ def _quiet(scenario: Scenario, trace: Trace) -> Iterator[Finding]:
     """No span of the runtime's own holds a text of the conversation. Texts of one word are not looked for: a name may
     be the same.
     """
+    spans = [event for event in trace.events if event.lane == "spans" and event.name != "custom"]
+    if not spans:
+        return
     given = scenario.raw["given"]
     members = [member for each in given.get("processors", {}).values() for member in each.values()]
     scripts = [member for member in members if isinstance(member, list)]
     places = [scenario.calls, *(given.get(name) for name in ("model", "tools", "instructions", "memory"))]
     said = {text for text in _texts([*places, *scripts]) if " " in text}
-    for span in (event for event in trace.events if event.lane == "spans" and event.name != "custom"):
+    for span in spans:
         found = [text for held in _texts(span.data) for text in said if text in held]
         if found:
             yield "CTX-14", span.run, "spans", NOTHING, span.data, f"the span holds {max(found, key=len)!r}"

@@ -13,7 +13,6 @@ from .scripts import failure
 from .words import Json
 
 USAGE = {"inputTokens": 10, "outputTokens": 5, "totalTokens": 15}
-WHOLE = ("tool-call", "tool-result", "source", "file")  # parts that are one entry of a content
 TEXT = {"text-delta": "text", "reasoning-delta": "reasoning"}
 WHOLE = ("tool-call", "tool-result", "source", "file")  # entries of the content that are one part of the stream
 ABOUT = ("warnings", "request", "rawResponse")  # what a provider says of the call besides its answer
