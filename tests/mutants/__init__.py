@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from processor_contract import pipeline
+from processor_contract.agent import Agent, CallOptions
 from processor_contract.data import Chunk
 from processor_contract.hooks import HOOKS, Hook
-from processor_contract.run import Run
+from processor_contract.returns import Returns, Slate
+from processor_contract.run import Link, Run, Settings
 
 
 class Patch:
@@ -58,6 +60,31 @@ class Patch:
 
         self.cell(hook, derive=derive)
 
+    def returned(self, hook: str, around: Callable[[Returns, Run, Link, Slate, Any], bool]) -> None:
+        """Puts `around(original, run, link, slate, returned)` in the place of what a hook's return comes to."""
+        before = self.cell(hook).returns
+        self.cell(hook, returns=lambda *given: around(before, *given))
+
+    def arguments(self, change: Callable[[Run, Link, Slate, Any], Any]) -> None:
+        """Lets `change(run, link, slate, args)` change what every hook is called with."""
+
+        def arguments(original: Callable[..., Any], run: Run, link: Link, slate: Slate) -> Any:
+            args = original(run, link, slate)
+            change(run, link, slate, args)
+            return args
+
+        self.around(pipeline.arguments, arguments)
+
+    def settled(self, change: Callable[[Agent, CallOptions, Settings], Any]) -> None:
+        """Lets `change(agent, options, settings)` change what a request runs with, as agent and call have made it."""
+
+        def settled(original: Callable[..., Settings], own: Agent, options: CallOptions, context: Any) -> Settings:
+            settings = original(own, options, context)
+            change(own, options, settings)
+            return settings
+
+        self.wrap(Agent, "_settings", settled)
+
     def function(self, function: Callable[..., Any], replacement: Callable[..., Any]) -> None:
         """Puts another function in the place of one of the reference's, wherever a module or class holds it."""
         for module in [module for name, module in sys.modules.items() if name.startswith("processor_contract")]:
@@ -86,6 +113,20 @@ class Patch:
         """Puts `around(original, self, *args)` in the place of a method."""
         original = vars(holder)[name]
         self.set(holder, name, lambda own, *args, **named: around(original, own, *args, **named))
+
+    def within(self, holder: type, name: str) -> list[bool]:
+        """A list that holds something as long as a method is at work."""
+        at_work: list[bool] = []
+
+        def noted(original: Callable[..., Any], own: Any, *args: Any, **named: Any) -> Any:
+            at_work.append(True)
+            try:
+                return original(own, *args, **named)
+            finally:
+                at_work.pop()
+
+        self.wrap(holder, name, noted)
+        return at_work
 
     def undo(self) -> None:
         """Takes every change back, the last one first."""

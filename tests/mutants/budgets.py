@@ -17,12 +17,10 @@ from .abort import Chunks
 def budget(patch: Patch, chosen: Callable[[Agent, Any, Settings], int | None]) -> None:
     """The retries of a request are `chosen(agent, the call's own number, settings)`."""
 
-    def settled(original: Any, own: Agent, options: Any, context: Any) -> Settings:
-        settings: Settings = original(own, options, context)
+    def change(own: Agent, options: Any, settings: Settings) -> None:
         settings.max_retries = chosen(own, options, settings)
-        return settings
 
-    patch.wrap(Agent, "_settings", settled)
+    patch.settled(change)
 
 
 @mutant("RTY-3")

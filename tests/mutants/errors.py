@@ -7,7 +7,6 @@ from typing import Any
 
 from processor_contract import errors, loop, pipeline
 from processor_contract.errors import APICallError, ProviderFailed
-from processor_contract.hooks import HOOKS
 from processor_contract.returns import Slate
 from processor_contract.run import Attempt, Link, Run
 
@@ -31,8 +30,7 @@ def unasked(patch: Patch, skipped: Callable[[Run, Attempt, Failure], bool]) -> N
 
 def answers(patch: Patch, take: Callable[[Any, Run, Link, Slate, Any], bool]) -> None:
     """Reads what processAPIError returns otherwise; `take` gets the reading of the reference first."""
-    before = HOOKS["process_api_error"].returns
-    patch.cell("process_api_error", returns=lambda run, link, slate, returned: take(before, run, link, slate, returned))
+    patch.returned("process_api_error", take)
 
 
 @mutant("ERR-1")

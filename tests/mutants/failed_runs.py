@@ -8,7 +8,6 @@ from typing import Any
 from processor_contract import agent, errors, loop, pipeline, results, stream
 from processor_contract.data import Chunk, clone
 from processor_contract.errors import APICallError, ProviderFailed, RunEnded
-from processor_contract.hooks import HOOKS
 from processor_contract.models import calling
 from processor_contract.returns import Slate
 from processor_contract.run import Attempt, Run
@@ -30,15 +29,12 @@ def no_output_result_of_a_failed_run(patch: Patch) -> None:
 @mutant("ERR-30")
 def failed_run_has_the_reason_of_its_last_step(patch: Patch) -> None:
     """The finish reason is that of the last step which finished."""
-    before = HOOKS["process_output_result"].derive
-    assert before is not None
 
     def summary(run: Run, slate: Slate) -> None:
-        before(run, slate)
         if run.steps:
             slate["result"] = {**slate["result"], "finishReason": run.steps[-1]["finishReason"]}
 
-    patch.cell("process_output_result", derive=summary)
+    patch.derived("process_output_result", summary)
 
 
 @mutant("ERR-31")

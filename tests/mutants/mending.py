@@ -8,13 +8,12 @@ from typing import Any
 from processor_contract import loop
 from processor_contract.message_list import MessageList
 from processor_contract.returns import Slate
-from processor_contract.run import Link, Run
+from processor_contract.run import Link, Run, Settings
 
 from . import Patch, mutant
 from .error_answers import also_after_a_failure
 from .errors import answers, unasked
 from .order import Chunks
-from .order_runs import resettle
 
 
 def around_the_hook(patch: Patch, before: Callable[[Run], Any], after: Callable[[Run, Any], None]) -> None:
@@ -142,10 +141,10 @@ def cap_is_one_too_high(patch: Patch) -> None:
 def cap_of_0_counts_as_unset(patch: Patch) -> None:
     """Nothing is set where the number is falsy."""
 
-    def default(settings: Any, options: Any) -> None:
+    def default(own: Any, options: Any, settings: Settings) -> None:
         settings.max_retries = settings.max_retries or 10
 
-    resettle(patch, default)
+    patch.settled(default)
 
 
 @mutant("ERR-22")

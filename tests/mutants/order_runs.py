@@ -8,7 +8,8 @@ from contextvars import copy_context
 from threading import Thread
 from typing import Any
 
-from processor_contract import agent, loop, pipeline, results, tools
+from processor_contract import loop, pipeline, results, tools
+from processor_contract.agent import Agent, CallOptions
 from processor_contract.data import Chunk, clone
 from processor_contract.errors import RunEnded
 from processor_contract.memory import HISTORY_ID
@@ -21,17 +22,6 @@ from .order import Chunks, replan
 from .order_steps import chunks_skip
 
 
-def resettle(patch: Patch, change: Callable[[Settings, agent.CallOptions], None]) -> None:
-    """Changes the settings of every run, after agent and call have made them."""
-
-    def settings(original: Any, own: agent.Agent, options: agent.CallOptions, context: Any) -> Any:
-        made = original(own, options, context)
-        change(made, options)
-        return made
-
-    patch.wrap(agent.Agent, "_settings", settings)
-
-
 def is_history(processor: Any) -> bool:
     """Whether it is the runtime's own."""
     return bool(processor.id == HISTORY_ID)
@@ -41,33 +31,33 @@ def is_history(processor: Any) -> bool:
 def memory_saves_before_the_output_processors(patch: Patch) -> None:
     """Memory is a processor before all others, in the output chain too."""
 
-    def first(settings: Settings, options: agent.CallOptions) -> None:
+    def first(own: Agent, options: CallOptions, settings: Settings) -> None:
         settings.outputs = sorted(settings.outputs, key=lambda processor: not is_history(processor))
 
-    resettle(patch, first)
+    patch.settled(first)
 
 
 @mutant("ORD-21")
 def memory_reads_behind_the_input_processors(patch: Patch) -> None:
     """History is added when the input is ready."""
 
-    def last(settings: Settings, options: agent.CallOptions) -> None:
+    def last(own: Agent, options: CallOptions, settings: Settings) -> None:
         settings.inputs = sorted(settings.inputs, key=is_history)
 
-    resettle(patch, last)
+    patch.settled(last)
 
 
 @mutant("ORD-21")
 def memory_inside_the_arrays_of_a_call(patch: Patch) -> None:
     """What a call brings is wrapped around what the agent has, memory included."""
 
-    def inside(settings: Settings, options: agent.CallOptions) -> None:
+    def inside(own: Agent, options: CallOptions, settings: Settings) -> None:
         if options.input_processors is not None:
             settings.inputs = sorted(settings.inputs, key=is_history)
         if options.output_processors is not None:
             settings.outputs = sorted(settings.outputs, key=lambda processor: not is_history(processor))
 
-    resettle(patch, inside)
+    patch.settled(inside)
 
 
 def goes_on(patch: Patch, decide: Callable[[Run, bool, list[Chunk]], bool]) -> None:
@@ -138,11 +128,11 @@ def shared_object_runs_twice(patch: Patch) -> None:
 def shared_object_only_in_its_first_array(patch: Patch) -> None:
     """Objects are registered by id: one that is there already is not taken again."""
 
-    def once(settings: Settings, options: agent.CallOptions) -> None:
+    def once(own: Agent, options: CallOptions, settings: Settings) -> None:
         settings.outputs = [one for one in settings.outputs if is_history(one) or one not in settings.inputs]
         settings.errors = [one for one in settings.errors if one not in [*settings.inputs, *settings.outputs]]
 
-    resettle(patch, once)
+    patch.settled(once)
 
 
 @mutant("ORD-25")
@@ -237,7 +227,7 @@ def limit_before_the_tools(patch: Patch) -> None:
 @mutant("ORD-26")
 def no_default_limit(patch: Patch) -> None:
     """Without a limit of its own a run goes on as long as the model calls tools."""
-    patch.set(agent.Agent.__init__.__kwdefaults__, "max_steps", 20)
+    patch.set(Agent.__init__.__kwdefaults__, "max_steps", 20)
 
 
 @mutant("ORD-27")
@@ -273,13 +263,13 @@ def eager_tools(patch: Patch) -> None:
 def override_drops_the_memory(patch: Patch) -> None:
     """The arrays of a call replace the whole chains, memory included."""
 
-    def dropped(settings: Settings, options: agent.CallOptions) -> None:
+    def dropped(own: Agent, options: CallOptions, settings: Settings) -> None:
         if options.input_processors is not None:
             settings.inputs = [one for one in settings.inputs if not is_history(one)]
         if options.output_processors is not None:
             settings.outputs = [one for one in settings.outputs if not is_history(one)]
 
-    resettle(patch, dropped)
+    patch.settled(dropped)
 
 
 @mutant("ORD-29")

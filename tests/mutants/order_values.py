@@ -10,7 +10,7 @@ from processor_contract import agent, errors, loop, pipeline, results
 from processor_contract.data import clone
 from processor_contract.hooks import HOOKS
 from processor_contract.message_list import MessageList
-from processor_contract.returns import Slate
+from processor_contract.returns import Returns, Slate
 from processor_contract.run import Attempt, Link, Run
 from processor_contract.settings import STEP_OVERRIDES
 
@@ -24,15 +24,14 @@ def view_kept(patch: Patch, *hooks: str, renewed_by: Callable[[Any], bool] = lam
     views: dict[int, Any] = {}
 
     def keep(hook: str) -> None:
-        row = HOOKS[hook]
-        sees, returns = row.sees, row.returns
+        sees = HOOKS[hook].sees
         assert sees is not None
 
         def seen(message_list: MessageList) -> Any:
             return clone(views.setdefault(id(message_list), clone(sees(message_list))))
 
-        def returned(run: Run, link: Link, slate: Slate, value: Any) -> bool:
-            stops = returns(run, link, slate, value)
+        def returned(original: Returns, run: Run, link: Link, slate: Slate, value: Any) -> bool:
+            stops = original(run, link, slate, value)
             if renewed_by(value):
                 views.pop(id(run.message_list), None)
             return stops
@@ -41,7 +40,8 @@ def view_kept(patch: Patch, *hooks: str, renewed_by: Callable[[Any], bool] = lam
             views.pop(id(run.message_list), None)
             return chain(run, slate)
 
-        patch.cell(hook, sees=seen, returns=returned)
+        patch.cell(hook, sees=seen)
+        patch.returned(hook, returned)
         patch.chain(hook, fresh)
 
     for hook in hooks:
@@ -63,12 +63,11 @@ def messages_handed_on_as_returned(patch: Patch) -> None:
 @mutant("ORD-22")
 def settings_of_the_agent_for_everyone(patch: Patch) -> None:
     """Each processInputStep gets the settings of the agent; what they return is put together at the end."""
-    returns = HOOKS["process_input_step"].returns
     overrides: dict[str, Slate] = {}
 
-    def apart(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def apart(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         own = dict(slate)
-        stops = returns(run, link, own, returned)
+        stops = original(run, link, own, returned)
         overrides[run.id].update({key: own[key] for key in STEP_OVERRIDES if own[key] is not slate[key]})
         return stops
 
@@ -76,7 +75,7 @@ def settings_of_the_agent_for_everyone(patch: Patch) -> None:
         overrides[run.id] = {}
         return {**chain(run, slate), **overrides[run.id]}
 
-    patch.cell("process_input_step", returns=apart)
+    patch.returned("process_input_step", apart)
     patch.chain("process_input_step", together)
 
 

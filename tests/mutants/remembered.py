@@ -7,12 +7,12 @@ from typing import Any
 
 from processor_contract import agent, prompt, request
 from processor_contract.data import clone, new_id
-from processor_contract.hooks import HOOKS
 from processor_contract.memory import MessageHistory
 from processor_contract.message import check_whole, copied
 from processor_contract.message_list import MessageList
 from processor_contract.processor import OutputResultArgs
-from processor_contract.run import Run
+from processor_contract.returns import Returns, Slate
+from processor_contract.run import Link, Run
 from processor_contract.storage import InMemoryStorage
 
 from . import Patch, mutant
@@ -30,38 +30,34 @@ def written_back(run: Run, slate: dict[str, Any]) -> None:
 @mutant("PER-7")
 def returned_prompt_is_written_back(patch: Patch) -> None:
     """What a returned prompt lets the user say is put into the list."""
-    before = HOOKS["process_llm_request"].returns
 
-    def take(run: Run, link: Any, slate: Any, returned: Any) -> bool:
-        stop = before(run, link, slate, returned)
+    def take(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+        stop = original(run, link, slate, returned)
         if returned is not None:
             written_back(run, slate)
         return stop
 
-    patch.cell("process_llm_request", returns=take)
+    patch.returned("process_llm_request", take)
 
 
 @mutant("PER-7")
 def returned_prompt_is_continued(patch: Patch) -> None:
     """The next step's prompt begins with the one that was returned in this step."""
     sent: dict[str, Messages] = {}
-    ask = request.ask
 
-    def asked(run: Run, attempt: Any) -> Any:
+    def asked(ask: Callable[..., Any], run: Run, attempt: Any) -> Any:
         made = ask(run, attempt)
         sent[run.id] = made.prompt
         return made
 
-    before = HOOKS["process_llm_request"].returns
-
-    def take(run: Run, link: Any, slate: Any, returned: Any) -> bool:
+    def take(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         last = sent.get(run.id)
         if last is not None and link is run.plan["process_llm_request"][0]:
             slate["prompt"] = [*last, *slate["prompt"][len(last) :]]
-        return before(run, link, slate, returned)
+        return original(run, link, slate, returned)
 
-    patch.function(ask, asked)
-    patch.cell("process_llm_request", returns=take)
+    patch.around(request.ask, asked)
+    patch.returned("process_llm_request", take)
 
 
 @mutant("PER-8")

@@ -4,22 +4,29 @@ from __future__ import annotations
 
 from typing import Any
 
-from processor_contract import hooks, loop, pipeline, prompt, results, returns
+from processor_contract import loop, pipeline, prompt, results
 from processor_contract.data import clone
 from processor_contract.errors import ContractError, WrongReturn
 from processor_contract.models import ModelRequest
-from processor_contract.returns import Slate
+from processor_contract.returns import Returns, Slate
 from processor_contract.run import Attempt, Link, Run
 
 from . import Patch, mutant
 
+
+def handed_on(patch: Patch, name: str) -> None:
+    """An attempt begins with what the one before it had under this name."""
+
+    def begin(original: Any, run: Run, number: int) -> Attempt:
+        before = getattr(run.attempt, name)
+        attempt: Attempt = original(run, number)
+        setattr(attempt, name, before)
+        return attempt
+
+    patch.wrap(Run, "begin_attempt", begin)
+
+
 # -- what processLLMRequest returns ------------------------------------------------------------------------------------
-
-
-def returned(patch: Patch, around: Any) -> None:
-    """Puts `around(original, run, link, slate, returned)` in the place of what a return of processLLMRequest does."""
-    before = patch.cell("process_llm_request")
-    patch.cell("process_llm_request", returns=lambda *args: around(before.returns, *args))
 
 
 @mutant("LLM-2")
@@ -37,49 +44,49 @@ def returned_prompts_are_shown_only(patch: Patch) -> None:
 def only_the_first_step_s_prompt_can_be_replaced(patch: Patch) -> None:
     """What a processor returns for the first call is remembered, and later ones are passed over."""
 
-    def around(original: Any, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
-        return slate["step_number"] == 0 and bool(original(run, link, slate, returned))
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+        return slate["step_number"] == 0 and original(run, link, slate, returned)
 
-    returned(patch, around)
+    patch.returned("process_llm_request", around)
 
 
 @mutant("LLM-2")
 def nothing_returned_is_an_empty_prompt(patch: Patch) -> None:
     """A hook has to return the prompt that it wants sent."""
 
-    def around(original: Any, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         if returned is None:
             slate["prompt"] = slate["prompt"][:1]
-        return bool(original(run, link, slate, returned))
+        return original(run, link, slate, returned)
 
-    returned(patch, around)
+    patch.returned("process_llm_request", around)
 
 
 @mutant("LLM-19")
 def what_is_no_prompt_is_passed_over(patch: Patch) -> None:
     """Returns in a wrong form change nothing."""
 
-    def around(original: Any, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         try:
-            return bool(original(run, link, slate, returned))
+            return original(run, link, slate, returned)
         except WrongReturn as error:
             if error.rule != "LLM-19":
                 raise
             return False
 
-    returned(patch, around)
+    patch.returned("process_llm_request", around)
 
 
 @mutant("LLM-19")
 def every_return_is_an_error(patch: Patch) -> None:
     """A hook that returns nothing has forgotten something."""
 
-    def around(original: Any, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         if returned is None:
             raise WrongReturn("returned nothing", "LLM-19")
-        return bool(original(run, link, slate, returned))
+        return original(run, link, slate, returned)
 
-    returned(patch, around)
+    patch.returned("process_llm_request", around)
 
 
 # -- empty prompts -----------------------------------------------------------------------------------------------------
@@ -95,27 +102,27 @@ def an_empty_prompt_is_sent(patch: Patch) -> None:
         except ContractError:
             return [{"role": "user", "content": []}]
 
-    def ask(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         if isinstance(returned, dict) and returned.get("prompt") == []:
             slate["prompt"] = [{"role": "user", "content": []}]
             return False
-        return returns.prompt_or_response(run, link, slate, returned)
+        return original(run, link, slate, returned)
 
     patch.around(prompt.to_prompt, made)
-    patch.cell("process_llm_request", returns=ask)
+    patch.returned("process_llm_request", around)
 
 
 @mutant("LLM-3")
 def an_empty_prompt_blames_nobody(patch: Patch) -> None:
     """The error says what is wrong, and not who did it."""
 
-    def around(original: Any, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         if isinstance(returned, dict) and returned.get("prompt") == []:
             slate["prompt"].clear()
             return False
-        return bool(original(run, link, slate, returned))
+        return original(run, link, slate, returned)
 
-    returned(patch, around)
+    patch.returned("process_llm_request", around)
 
 
 @mutant("LLM-3")
@@ -172,63 +179,56 @@ def a_replay_is_paid_for(patch: Patch) -> None:
 @mutant("LLM-7")
 def one_response_answers_every_step(patch: Patch) -> None:
     """What was replayed once is replayed until the run ends."""
-
-    def begin(original: Any, run: Run, number: int) -> Attempt:
-        replay = run.attempt.replay
-        attempt: Attempt = original(run, number)
-        attempt.replay = replay
-        return attempt
-
-    patch.wrap(Run, "begin_attempt", begin)
+    handed_on(patch, "replay")
 
 
 @mutant("LLM-7")
 def the_last_response_counts(patch: Patch) -> None:
     """A later processor replaces the response of an earlier one."""
 
-    def around(original: Any, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         if isinstance(returned, dict) and returned.get("response") is not None:
             run.attempt.replay = None
-        return bool(original(run, link, slate, returned))
+        return original(run, link, slate, returned)
 
-    returned(patch, around)
+    patch.returned("process_llm_request", around)
 
 
 @mutant("LLM-7")
 def a_response_ends_the_chain(patch: Patch) -> None:
     """Where there is an answer nobody needs to see the request."""
 
-    def around(original: Any, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         original(run, link, slate, returned)
         return run.attempt.replay is not None
 
-    returned(patch, around)
+    patch.returned("process_llm_request", around)
 
 
 @mutant("LLM-7")
 def a_prompt_wins_over_a_response(patch: Patch) -> None:
     """Who changes the prompt wants it sent."""
 
-    def around(original: Any, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         if isinstance(returned, dict) and returned.get("prompt") is not None:
             returned = {"prompt": returned["prompt"]}
-        return bool(original(run, link, slate, returned))
+        return original(run, link, slate, returned)
 
-    returned(patch, around)
+    patch.returned("process_llm_request", around)
 
 
 @mutant("LLM-7")
 def the_processor_s_own_chunks_are_replayed(patch: Patch) -> None:
     """The chunks that were returned are the ones that go through the hooks."""
 
-    def around(original: Any, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def around(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         first = run.attempt.replay is None
         original(run, link, slate, returned)
         if first and run.attempt.replay is not None:
             run.attempt.replay = returned["response"]["chunks"]
         return False
 
-    returned(patch, around)
+    patch.returned("process_llm_request", around)
     patch.set(pipeline, "clone", lambda value: value)
     patch.set(loop, "clone", lambda value: value)
 
@@ -337,27 +337,17 @@ def a_replay_has_no_model(patch: Patch) -> None:
 @mutant("LLM-17")
 def the_answer_s_steps_are_those_before_it(patch: Patch) -> None:
     """The step of an answer is not complete before its tools have run."""
-    derive = hooks.HOOKS["process_llm_response"].derive
-    assert derive is not None
-
-    def without(run: Run, slate: Slate) -> None:
-        derive(run, slate)
-        slate["steps"].pop()
-
-    patch.cell("process_llm_response", derive=without)
+    patch.derived("process_llm_response", lambda run, slate: slate["steps"].pop())
 
 
 @mutant("LLM-17")
 def the_answer_s_step_is_still_empty(patch: Patch) -> None:
     """The step has begun, and nothing of it is known yet."""
-    derive = hooks.HOOKS["process_llm_response"].derive
-    assert derive is not None
 
     def emptied(run: Run, slate: Slate) -> None:
-        derive(run, slate)
         slate["steps"][-1] = {"text": "", "toolResults": []}
 
-    patch.cell("process_llm_response", derive=emptied)
+    patch.derived("process_llm_response", emptied)
 
 
 # -- what the provider says of its call --------------------------------------------------------------------------------
@@ -372,38 +362,21 @@ def nobody_hears_what_the_provider_says(patch: Patch) -> None:
 @mutant("LLM-8")
 def the_first_processor_hears_it(patch: Patch) -> None:
     """What was handed out once is gone."""
-    derive = hooks.HOOKS["process_llm_response"].derive
-    assert derive is not None
-
-    def once(run: Run, slate: Slate) -> None:
-        derive(run, slate)
-        run.attempt.about_call.clear()
-
-    patch.cell("process_llm_response", derive=once)
+    patch.derived("process_llm_response", lambda run, slate: run.attempt.about_call.clear())
 
 
 @mutant("LLM-9")
 def what_was_said_once_stays(patch: Patch) -> None:
     """What the provider says of a call holds until it says something else."""
-
-    def begin(original: Any, run: Run, number: int) -> Attempt:
-        about = run.attempt.about_call
-        attempt: Attempt = original(run, number)
-        attempt.about_call = about
-        return attempt
-
-    patch.wrap(Run, "begin_attempt", begin)
+    handed_on(patch, "about_call")
 
 
 @mutant("LLM-9")
 def what_nobody_gave_is_empty(patch: Patch) -> None:
     """A body that nobody gave is an empty one."""
-    derive = hooks.HOOKS["process_llm_response"].derive
-    assert derive is not None
 
     def emptied(run: Run, slate: Slate) -> None:
-        derive(run, slate)
         for name in ("request", "raw_response"):
             slate[name] = slate[name] or {}
 
-    patch.cell("process_llm_response", derive=emptied)
+    patch.derived("process_llm_response", emptied)

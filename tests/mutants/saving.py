@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import agent, loop, pipeline
+from processor_contract import loop, pipeline
 from processor_contract.data import clone
 from processor_contract.hooks import HOOKS
 from processor_contract.memory import MessageHistory
 from processor_contract.message_list import MessageList
 from processor_contract.processor import OutputResultArgs
-from processor_contract.run import Run
+from processor_contract.run import Run, Settings
 from processor_contract.storage import InMemoryStorage, packed
 
 from . import Patch
@@ -109,11 +109,8 @@ def reconciled(patch: Patch, change: Callable[[MessageList, Messages, Messages],
 
 def history_first(patch: Patch) -> None:
     """History saves before the user's output processors run."""
-    settings = agent.Agent._settings
 
-    def first(own: agent.Agent, options: Any, context: Any) -> Any:
-        made = settings(own, options, context)
-        made.outputs = sorted(made.outputs, key=lambda one: not isinstance(one, MessageHistory))
-        return made
+    def first(own: Any, options: Any, settings: Settings) -> None:
+        settings.outputs = sorted(settings.outputs, key=lambda one: not isinstance(one, MessageHistory))
 
-    patch.set(agent.Agent, "_settings", first)
+    patch.settled(first)

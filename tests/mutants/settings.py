@@ -12,24 +12,12 @@ from processor_contract.agent import DEFAULT_MAX_STEPS, Agent, CallOptions
 from processor_contract.data import clone
 from processor_contract.errors import InvalidAgent
 from processor_contract.hooks import HOOKS
-from processor_contract.returns import Slate
+from processor_contract.returns import Returns, Slate
 from processor_contract.run import Link, Run, Settings
 from processor_contract.settings import PLAIN
 
 from . import Patch, mutant
 from .step_settings import STEP, returning, without
-
-
-def settled(patch: Patch, change: Callable[[Agent, CallOptions, Settings], Any]) -> None:
-    """What a request runs with is changed."""
-
-    def made(original: Any, own: Agent, options: CallOptions, context: Any) -> Settings:
-        found: Settings = original(own, options, context)
-        change(own, options, found)
-        return found
-
-    patch.wrap(Agent, "_settings", made)
-
 
 # -- wrong values ------------------------------------------------------------------------------------------------------
 
@@ -85,25 +73,17 @@ def truth_is_a_number_of_retries(patch: Patch) -> None:
 @mutant("CFG-8")
 def a_calls_retries_are_trusted(patch: Patch) -> None:
     """The agent's number is checked when it is made; a call's is used as it is, as far as it goes."""
-    made: list[str] = []
+    requested = patch.within(Agent, "_settings")
 
     def count(original: Any, name: str, value: Any, least: int, rule: str = "CFG-29") -> Any:
         try:
             return original(name, value, least, rule)
         except InvalidAgent:
-            if not made or rule != "CFG-8":
+            if not requested or rule != "CFG-8":
                 raise
             return least
 
-    def requested(original: Any, own: Agent, *asked: Any) -> Any:
-        made.append("")
-        try:
-            return original(own, *asked)
-        finally:
-            made.pop()
-
     patch.around(checks.checked_count, count)
-    patch.wrap(Agent, "_settings", requested)
 
 
 def counted(patch: Patch, of: str, instead: Callable[[Any, int], int | None]) -> None:
@@ -206,19 +186,15 @@ def asynchronous_hooks_are_started(patch: Patch) -> None:
     """A hook that answers later is called like others."""
     patch.function(checks.refuse_late, lambda function, what: None)
     for hook in ("process_input", "process_output_step"):
-        patch.cell(hook, returns=forgetful(HOOKS[hook].returns))
+        patch.returned(hook, unawaited)
 
 
-def forgetful(taken: Any) -> Any:
+def unawaited(original: Returns, run: Run, link: Link, slate: Slate, value: Any) -> bool:
     """What nobody waits for is nothing."""
-
-    def take(run: Run, link: Link, slate: Slate, value: Any) -> Any:
-        if isawaitable(value):
-            value.close()  # type: ignore[attr-defined]
-            return taken(run, link, slate, None)
-        return taken(run, link, slate, value)
-
-    return take
+    if isawaitable(value):
+        value.close()  # type: ignore[attr-defined]
+        value = None
+    return original(run, link, slate, value)
 
 
 @mutant("CFG-27")
@@ -251,19 +227,19 @@ def put(found: Settings, values: dict[str, Any]) -> None:
 @mutant("CFG-19")
 def settings_of_the_agent_are_ignored(patch: Patch) -> None:
     """Settings are an option of the call."""
-    settled(patch, lambda own, options, found: put(found, {name: getattr(options, name) for name in PLAIN}))
+    patch.settled(lambda own, options, found: put(found, {name: getattr(options, name) for name in PLAIN}))
 
 
 @mutant("CFG-19")
 def settings_of_a_call_are_ignored(patch: Patch) -> None:
     """Settings are the agent's."""
-    settled(patch, lambda own, options, found: put(found, own._defaults))
+    patch.settled(lambda own, options, found: put(found, own._defaults))
 
 
 @mutant("CFG-19")
 def settings_of_a_call_stay(patch: Patch) -> None:
     """A call's settings are the agent's from then on."""
-    settled(patch, lambda own, options, found: own._defaults.update({name: getattr(found, name) for name in PLAIN}))
+    patch.settled(lambda own, options, found: own._defaults.update({name: getattr(found, name) for name in PLAIN}))
 
 
 @mutant("CFG-19")
@@ -281,13 +257,13 @@ def schemas_are_merged(patch: Patch) -> None:
 @mutant("CFG-20")
 def a_calls_model_is_ignored(patch: Patch) -> None:
     """An agent has its model."""
-    settled(patch, lambda own, options, found: setattr(found, "model", own._model))
+    patch.settled(lambda own, options, found: setattr(found, "model", own._model))
 
 
 @mutant("CFG-20")
 def a_calls_model_stays(patch: Patch) -> None:
     """A call's model is the agent's from then on."""
-    settled(patch, lambda own, options, found: setattr(own, "_model", found.model))
+    patch.settled(lambda own, options, found: setattr(own, "_model", found.model))
 
 
 @mutant("CFG-20")
@@ -306,7 +282,7 @@ def a_calls_model_is_for_its_first_step(patch: Patch) -> None:
 @mutant("CFG-20")
 def a_calls_tools_are_added(patch: Patch) -> None:
     """A call's tools come to the agent's."""
-    settled(patch, lambda own, options, found: setattr(found, "tools", {**own._tools, **found.tools}))
+    patch.settled(lambda own, options, found: setattr(found, "tools", {**own._tools, **found.tools}))
 
 
 @mutant("CFG-20")

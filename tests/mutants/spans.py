@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from processor_contract import run_trace
-from processor_contract.agent import Agent
 from processor_contract.errors import AttemptRejected, Cancelled, RunEnded
 from processor_contract.run_trace import RunTrace
 from processor_contract.tracing import Span
@@ -167,11 +166,6 @@ def places_are_read_off_the_object(patch: Patch) -> None:
 def places_count_the_users_only(patch: Patch) -> None:
     """The runtime's own processors have no place."""
 
-    def settings(original: Any, own: Agent, options: Any, context: Any) -> Any:
-        made = original(own, options, context)
-        users.extend([made.inputs, made.outputs, made.errors])
-        return made
-
     def place(span: Span, link: Any) -> None:
         for array in users:
             theirs = [each for each in array if type(each).__name__ not in ("MessageHistory", "PrepareStep")]
@@ -180,7 +174,7 @@ def places_count_the_users_only(patch: Patch) -> None:
                 return
 
     users: list[Any] = []
-    patch.wrap(Agent, "_settings", settings)
+    patch.settled(lambda own, options, settings: users.extend([settings.inputs, settings.outputs, settings.errors]))
     about_processors(patch, place)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from processor_contract import agent, loop, pipeline
-from processor_contract.run import Link, Run, Settings
+from processor_contract.run import Link, Run
 
 from . import Patch, mutant
 
@@ -243,15 +243,12 @@ def state_by_thread(patch: Patch) -> None:
 @mutant("STA-12")
 def overriding_processors_have_their_own_state(patch: Patch) -> None:
     """The states of a call's own processors are kept apart from those of the agent's."""
-    settings = agent.Agent._settings
     own: set[int] = set()
 
-    def noted(made_by: agent.Agent, options: Any, context: Any) -> Settings:
-        made = settings(made_by, options, context)
+    def noted(by: Any, options: Any, settings: Any) -> None:
         own.update(id(one) for one in options.output_processors or ())
-        return made
 
-    patch.set(agent.Agent, "_settings", noted)
+    patch.settled(noted)
     handed_out(
         patch,
         lambda run, name, link, args: kept(run, "call", link.processor.id) if id(link.processor) in own else None,

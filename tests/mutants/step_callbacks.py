@@ -10,14 +10,12 @@ from processor_contract.agent import PREPARE_STEP_ID, Agent, CallOptions
 from processor_contract.context import RequestContext
 from processor_contract.data import StepResult
 from processor_contract.errors import WrongReturn
-from processor_contract.hooks import HOOKS
-from processor_contract.returns import Slate
+from processor_contract.returns import Returns, Slate
 from processor_contract.run import Attempt, Link, Run
 from processor_contract.settings import STEP_OVERRIDES
 from processor_contract.tools import Outcome
 
 from . import Patch, mutant
-from .settings import settled
 from .step_settings import STEP, as_it_is, returning, without
 
 
@@ -39,30 +37,28 @@ def prepare_step_is_overruled(patch: Patch) -> None:
 @mutant("CFG-22")
 def prepare_step_returns_settings_only(patch: Patch) -> None:
     """prepareStep prepares the call, not the conversation."""
-    taken = HOOKS[STEP].returns
 
-    def returns(run: Run, link: Link, slate: Slate, value: Any) -> bool:
+    def take(original: Returns, run: Run, link: Link, slate: Slate, value: Any) -> bool:
         if is_prepare_step(link):
             value = without(value, "messages", "system_messages") if isinstance(value, dict) else None
-        return taken(run, link, slate, value)
+        return original(run, link, slate, value)
 
-    patch.cell(STEP, returns=returns)
+    patch.returned(STEP, take)
 
 
 @mutant("CFG-22")
 def prepare_steps_slips_are_ignored(patch: Patch) -> None:
     """What makes no sense of prepareStep's was not returned."""
-    taken = HOOKS[STEP].returns
 
-    def returns(run: Run, link: Link, slate: Slate, value: Any) -> bool:
+    def take(original: Returns, run: Run, link: Link, slate: Slate, value: Any) -> bool:
         try:
-            return taken(run, link, slate, value)
+            return original(run, link, slate, value)
         except WrongReturn:
             if not is_prepare_step(link):
                 raise
             return False
 
-    patch.cell(STEP, returns=returns)
+    patch.returned(STEP, take)
 
 
 @mutant("CFG-23")
@@ -86,7 +82,7 @@ def stop_when_lifts_the_limit(patch: Patch) -> None:
         if options.stop_when is not None and options.max_steps is None:
             found.max_steps = 99
 
-    settled(patch, change)
+    patch.settled(change)
 
 
 @mutant("CFG-23")

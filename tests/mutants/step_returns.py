@@ -7,8 +7,7 @@ from typing import Any
 
 from processor_contract import loop, request
 from processor_contract.errors import WrongReturn
-from processor_contract.hooks import HOOKS
-from processor_contract.returns import STEP_KEYS, Slate
+from processor_contract.returns import STEP_KEYS, Returns, Slate
 from processor_contract.run import Link, Run
 from processor_contract.settings import STEP_OVERRIDES
 
@@ -169,12 +168,17 @@ def the_first_word_counts(patch: Patch) -> None:
     returning(patch, change)
 
 
+def of_the_agent(run: Run, slate: Slate) -> None:
+    """The step is asked with what the run has."""
+    slate.update({name: getattr(run.settings, name) for name in STEP_OVERRIDES})
+
+
 @mutant("CFG-18")
 def a_later_return_begins_anew(patch: Patch) -> None:
     """Each processor's overrides are put over the agent's settings, not over the others'."""
 
     def change(run: Run, link: Link, slate: Slate, value: dict[str, Any]) -> Any:
-        slate.update({name: getattr(run.settings, name) for name in STEP_OVERRIDES})
+        of_the_agent(run, slate)
         return value
 
     returning(patch, change)
@@ -186,7 +190,7 @@ def an_empty_object_means_the_defaults(patch: Patch) -> None:
 
     def change(run: Run, link: Link, slate: Slate, value: dict[str, Any]) -> Any:
         if not value:
-            slate.update({name: getattr(run.settings, name) for name in STEP_OVERRIDES})
+            of_the_agent(run, slate)
         return value
 
     returning(patch, change)
@@ -195,14 +199,13 @@ def an_empty_object_means_the_defaults(patch: Patch) -> None:
 @mutant("CFG-32")
 def nothing_means_the_defaults(patch: Patch) -> None:
     """A processor that returns nothing wants nothing changed, by whomever."""
-    taken = HOOKS[STEP].returns
 
-    def returns(run: Run, link: Link, slate: Slate, value: Any) -> bool:
+    def take(original: Returns, run: Run, link: Link, slate: Slate, value: Any) -> bool:
         if value is None:
-            slate.update({name: getattr(run.settings, name) for name in STEP_OVERRIDES})
-        return taken(run, link, slate, value)
+            of_the_agent(run, slate)
+        return original(run, link, slate, value)
 
-    patch.cell(STEP, returns=returns)
+    patch.returned(STEP, take)
 
 
 @mutant("CFG-33")

@@ -10,7 +10,7 @@ from processor_contract.agent import PREPARE_STEP_ID
 from processor_contract.errors import InvalidAgent, WrongReturn
 from processor_contract.hooks import HOOKS
 from processor_contract.models import ModelRegistry
-from processor_contract.returns import Slate
+from processor_contract.returns import Returns, Slate
 from processor_contract.run import Link, Run
 from processor_contract.settings import STEP_OVERRIDES
 
@@ -22,14 +22,13 @@ Change = Callable[[Run, Link, Slate, dict[str, Any]], Any]
 
 def returning(patch: Patch, change: Change, after: Callable[[Run, Slate], Any] = lambda run, slate: None) -> None:
     """What processInputStep returned as an object is changed before it is taken; `after` is done behind that."""
-    taken = HOOKS[STEP].returns
 
-    def returns(run: Run, link: Link, slate: Slate, value: Any) -> bool:
-        stops = taken(run, link, slate, change(run, link, slate, dict(value)) if isinstance(value, dict) else value)
+    def take(original: Returns, run: Run, link: Link, slate: Slate, value: Any) -> bool:
+        stops = original(run, link, slate, change(run, link, slate, dict(value)) if isinstance(value, dict) else value)
         after(run, slate)
         return stops
 
-    patch.cell(STEP, returns=returns)
+    patch.returned(STEP, take)
 
 
 def as_it_is(run: Run, link: Link, slate: Slate, value: dict[str, Any]) -> dict[str, Any]:

@@ -7,8 +7,7 @@ from typing import Any
 
 from processor_contract import loop, pipeline, returns
 from processor_contract.data import CONTROL_CHUNKS, Chunk, clone, fault_of
-from processor_contract.hooks import HOOKS
-from processor_contract.returns import Slate
+from processor_contract.returns import Returns, Slate
 from processor_contract.run import Link, Run
 
 from . import Patch, mutant
@@ -29,12 +28,11 @@ def client_gets(patch: Patch, change: Callable[[Run, Chunk], Iterator[Chunk]]) -
 
 def answers(patch: Patch, take: Callable[[Callable[[Any], bool], Slate, Any], bool]) -> None:
     """`take(as_it_is, slate, returned)` stands for what the chain does with what processOutputStream returns."""
-    original = HOOKS[STREAM].returns
 
-    def taken(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+    def taken(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
         return take(lambda value: original(run, link, slate, value), slate, returned)
 
-    patch.cell(STREAM, returns=taken)
+    patch.returned(STREAM, taken)
 
 
 def passing(patch: Patch, change: Callable[[Run, Chunk, Chunk | None], Chunk | None]) -> None:
@@ -217,12 +215,6 @@ def the_next_one_gets_what_was_dropped(patch: Patch) -> None:
 @mutant("STR-11")
 def edits_in_place_are_lost(patch: Patch) -> None:
     """A hook that returns the part it got has changed nothing."""
-    derive = HOOKS[STREAM].derive
-    assert derive is not None
-
-    def derived(run: Run, slate: Slate) -> None:
-        derive(run, slate)
-        slate["as_it_came"] = clone(slate["part"])
 
     def take(as_it_is: Callable[[Any], bool], slate: Slate, value: Any) -> bool:
         same = value is not None and value is slate["part"]
@@ -231,7 +223,7 @@ def edits_in_place_are_lost(patch: Patch) -> None:
             slate["part"] = slate["as_it_came"]
         return stops
 
-    patch.cell(STREAM, derive=derived)
+    patch.derived(STREAM, lambda run, slate: slate.update(as_it_came=clone(slate["part"])))
     answers(patch, take)
 
 
