@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from processor_contract import loop, pipeline
+from processor_contract import loop
 from processor_contract.data import Chunk
 from processor_contract.errors import WrongReturn
 from processor_contract.returns import Slate
 from processor_contract.run import Link, Run
 
 from . import Patch, mutant, stream_parts
+from .stream_chunks import passing
 
 
 def shown(patch: Patch, change: Any) -> None:
@@ -70,19 +71,18 @@ def chunks_as_the_stream_hooks_left_them(patch: Patch) -> None:
     """The answer is what the output processors made of it."""
     passed: list[Chunk] = []
 
-    def through(original: Any, run: Run, chunk: Chunk, *args: Any, **named: Any) -> Any:
-        if chunk["type"] == "step-start":
+    def noted(run: Run, came: Chunk, left: Chunk | None) -> Chunk | None:
+        if came["type"] == "step-start":
             passed.clear()
-        result = original(run, chunk, *args, **named)
-        if result is not None and result["type"] not in ("step-start", "finish"):
-            passed.append({"type": result["type"], "payload": dict(result["payload"])})
-        return result
+        if left is not None and left["type"] not in ("step-start", "finish"):
+            passed.append({"type": left["type"], "payload": dict(left["payload"])})
+        return left
 
     def change(run: Run, slate: Slate) -> None:
         inside = [chunk for chunk in slate["chunks"] if chunk["type"] in ("response-metadata", "finish")]
         slate["chunks"] = [*inside[:-1], *passed, *inside[-1:]]
 
-    patch.around(pipeline.through_stream, through)
+    passing(patch, noted)
     shown(patch, change)
 
 
@@ -91,16 +91,15 @@ def dropped_chunks_are_gone(patch: Patch) -> None:
     """What a processor dropped nobody gets to see again."""
     dropped: list[str] = []
 
-    def through(original: Any, run: Run, chunk: Chunk, *args: Any, **named: Any) -> Any:
-        result = original(run, chunk, *args, **named)
-        if result is None and "text" in chunk.get("payload", {}):
-            dropped.append(chunk["payload"]["text"])
-        return result
+    def noted(run: Run, came: Chunk, left: Chunk | None) -> Chunk | None:
+        if left is None and "text" in came.get("payload", {}):
+            dropped.append(came["payload"]["text"])
+        return left
 
     def change(run: Run, slate: Slate) -> None:
         slate["chunks"] = [chunk for chunk in slate["chunks"] if chunk["payload"].get("text") not in dropped]
 
-    patch.around(pipeline.through_stream, through)
+    passing(patch, noted)
     shown(patch, change)
 
 

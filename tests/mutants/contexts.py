@@ -6,10 +6,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from processor_contract import pipeline, tools
+from processor_contract import tools
 from processor_contract.agent import Agent
 from processor_contract.context import RequestContext
 from processor_contract.hooks import HOOKS
+from processor_contract.returns import Slate
 from processor_contract.run import Link, Run
 from processor_contract.tracing import NO_SPAN, Span, TracingContext
 
@@ -17,15 +18,13 @@ from . import Patch, mutant
 
 
 def handed(patch: Patch, argument: str, choose: Any) -> None:
-    """Every hook call gets as this argument what `choose(run, link, the right one)` says."""
-    arguments = pipeline.arguments
+    """Every hook that has this argument gets what `choose(run, link, the right one)` says."""
 
-    def chosen(run: Run, link: Link, slate: Any) -> Any:
-        args = arguments(run, link, slate)
-        setattr(args, argument, choose(run, link, getattr(args, argument)))
-        return args
+    def change(run: Run, link: Link, slate: Slate, args: Any) -> None:
+        if argument in link.hook.fields:
+            setattr(args, argument, choose(run, link, getattr(args, argument)))
 
-    patch.function(arguments, chosen)
+    patch.arguments(change)
 
 
 def copy(context: RequestContext) -> RequestContext:

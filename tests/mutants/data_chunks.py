@@ -14,7 +14,7 @@ from processor_contract.errors import AttemptRejected, ContractError, HookFailed
 from processor_contract.hooks import HOOKS
 from processor_contract.processor import InputArgs
 from processor_contract.returns import Slate
-from processor_contract.run import Run
+from processor_contract.run import Link, Run
 from processor_contract.tools import Outcome
 
 from . import Patch, mutant
@@ -275,13 +275,11 @@ def data_comes_with_a_state_of_its_own(patch: Patch) -> None:
     """Data is handled apart from the answer, with its own state."""
     states: dict[int, dict[str, Any]] = {}
 
-    def called(original: Any, run: Run, link: Any, slate: Slate) -> Any:
-        args = original(run, link, slate)
+    def change(run: Run, link: Link, slate: Slate, args: Any) -> None:
         if link.hook is HOOKS[STREAM] and data(slate):
             args.state = states.setdefault(id(link), {})
-        return args
 
-    patch.around(pipeline.arguments, called)
+    patch.arguments(change)
 
 
 @mutant("DAT-18")

@@ -14,9 +14,10 @@ from processor_contract.message_list import MessageList
 from processor_contract.response import Response
 from processor_contract.returns import Slate
 from processor_contract.run import Run
-from processor_contract.stream import result_of
+from processor_contract.stream import RunResult
 
 from . import Patch, mutant
+from .reports import reported
 
 Add = Callable[..., Part]
 
@@ -145,16 +146,13 @@ def data_has_messages_of_its_own(patch: Patch) -> None:
 @mutant("DAT-19")
 def data_is_only_streamed(patch: Patch) -> None:
     """Without a store data is for the stream."""
-    result = result_of
 
-    def reported(run: Run) -> Any:
-        found = result(run)
-        for message in found.messages:
+    def change(run: Run, result: RunResult) -> None:
+        for message in result.messages:
             parts = message["content"]["parts"]
             parts[:] = [part for part in parts if not part["type"].startswith("data-")]
-        return found
 
-    patch.function(result, reported)
+    reported(patch, change)
 
 
 @mutant("DAT-21")

@@ -6,37 +6,36 @@ from __future__ import annotations
 
 from typing import Any
 
-from processor_contract import loop, pipeline, returns
+from processor_contract import loop, returns
 from processor_contract.context import AbortSignal
 from processor_contract.errors import RunEnded
 from processor_contract.hooks import HOOKS
 from processor_contract.processor import HookArgs
+from processor_contract.returns import Returns, Slate
 from processor_contract.run import Link, Run
 
 from . import Patch, mutant
+from .contexts import handed
+from .order import replan
 from .state import give
+from .step_settings import STEP, returning, without
 
 
-def without(patch: Patch, hook: str) -> None:
+def unplanned(patch: Patch, hook: str) -> None:
     """The hook is planned nowhere."""
-
-    def planned(original: Any, run: Run) -> None:
-        original(run)
-        run.plan[hook] = []
-
-    patch.around(pipeline.plan, planned)
+    replan(patch, lambda run: run.plan[hook].clear())
 
 
 @mutant("ORD-38")
 def tool_results_have_no_hook(patch: Patch) -> None:
     """There are eight hooks: a tool's result is the tool's affair."""
-    without(patch, "process_tool_result")
+    unplanned(patch, "process_tool_result")
 
 
 @mutant("ORD-38")
 def failures_have_no_hook(patch: Patch) -> None:
     """There are eight hooks: a failure is the end."""
-    without(patch, "process_api_error")
+    unplanned(patch, "process_api_error")
 
 
 @mutant("TRI-20")
@@ -63,13 +62,12 @@ def only_what_the_user_says_is_shown_to_filters(patch: Patch) -> None:
 
 def deaf_to_aborts(patch: Patch, when: Any) -> None:
     """An abort for which `when(args)` holds is none."""
-    abort = HookArgs.abort
 
-    def chosen(args: HookArgs, reason: Any = None, **named: Any) -> None:
+    def chosen(abort: Any, args: HookArgs, *reason: Any, **named: Any) -> None:
         if not when(args):
-            abort(args, reason, **named)
+            abort(args, *reason, **named)
 
-    patch.set(HookArgs, "abort", chosen)
+    patch.wrap(HookArgs, "abort", chosen)
 
 
 @mutant("RTY-30")
@@ -81,32 +79,23 @@ def the_last_attempt_is_always_good_enough(patch: Patch) -> None:
 @mutant("RTY-30")
 def an_answer_has_two_attempts(patch: Patch) -> None:
     """One more attempt is enough for anybody: after it, an abort ends the run."""
-    may_retry = Run.may_retry
-    patch.set(Run, "may_retry", lambda run: run.retries < 1 and may_retry(run))
+    patch.wrap(Run, "may_retry", lambda may_retry, run: run.retries < 1 and may_retry(run))
 
 
 def hidden_instructions(patch: Patch, hook: str) -> None:
     """This hook is not shown the system messages."""
-
-    def shown(original: Any, run: Run, link: Link, slate: Any) -> Any:
-        args = original(run, link, slate)
-        if link.hook is HOOKS[hook]:
-            args.system_messages = []
-        return args
-
-    patch.around(pipeline.arguments, shown)
+    handed(patch, "system_messages", lambda run, link, right: [] if link.hook is HOOKS[hook] else right)
 
 
 def listless(patch: Patch, hook: str) -> None:
     """This hook has no message list."""
 
-    def planned(original: Any, run: Run) -> None:
-        original(run)
+    def change(run: Run) -> None:
         for link in run.plan[hook]:
             if not link.last_act:
                 give(link, "message_list", None)
 
-    patch.around(pipeline.plan, planned)
+    replan(patch, change)
 
 
 @mutant("ERR-39")
@@ -150,27 +139,10 @@ def instructions_are_hidden_from_the_input(patch: Patch) -> None:
     hidden_instructions(patch, "process_input")
 
 
-def overrides(patch: Patch, change: Any) -> None:
-    """What processInputStep returned is what `change(returned)` makes of it."""
-
-    def taken(original: Any, run: Run, link: Link, slate: Any, returned: Any) -> bool:
-        done: bool = original(run, link, slate, change(returned))
-        return done
-
-    patch.cell("process_input_step", returns=lambda *given: taken(returns.step_overrides, *given))
-
-
 @mutant("CFG-34")
 def messages_in_the_object_are_passed_over(patch: Patch) -> None:
     """An object has settings; messages are returned as an array."""
-    overrides(
-        patch,
-        lambda returned: (
-            {key: value for key, value in returned.items() if key != "messages"}
-            if isinstance(returned, dict)
-            else returned
-        ),
-    )
+    returning(patch, lambda run, link, slate, value: without(value, "messages"))
 
 
 @mutant("CFG-34")
@@ -182,7 +154,11 @@ def the_list_in_the_object_is_a_wrong_return(patch: Patch) -> None:
 @mutant("CFG-34")
 def arrays_are_for_other_hooks(patch: Patch) -> None:
     """processInputStep returns an object, and an array is passed over."""
-    overrides(patch, lambda returned: None if isinstance(returned, list) else returned)
+
+    def take(original: Returns, run: Run, link: Link, slate: Slate, returned: Any) -> bool:
+        return original(run, link, slate, None if isinstance(returned, list) else returned)
+
+    patch.returned(STEP, take)
 
 
 @mutant("CFG-35")
@@ -203,34 +179,21 @@ def the_result_comes_without_a_list(patch: Patch) -> None:
     listless(patch, "process_output_result")
 
 
-def handed_signal(patch: Patch, choose: Any) -> None:
-    """Every hook that has a signal has the one that `choose(the right one)` says."""
-    arguments = pipeline.arguments
-
-    def chosen(run: Run, link: Link, slate: Any) -> Any:
-        args: Any = arguments(run, link, slate)
-        if "abort_signal" in link.hook.fields:
-            args.abort_signal = choose(args.abort_signal)
-        return args
-
-    patch.function(arguments, chosen)
-
-
 @mutant("RES-28")
 def signals_are_for_tools(patch: Patch) -> None:
     """A signal stops providers and tools; hooks have none."""
-    handed_signal(patch, lambda signal: None)
+    handed(patch, "abort_signal", lambda run, link, signal: None)
 
 
 @mutant("RES-28")
 def a_signal_says_what_was_when_the_hook_began(patch: Patch) -> None:
     """A hook is told whether the caller has fired; later it need not be told."""
 
-    def as_it_is(signal: AbortSignal | None) -> AbortSignal | None:
+    def as_it_is(run: Run, link: Link, signal: AbortSignal | None) -> AbortSignal | None:
         if signal is None:
             return None
         now = AbortSignal()
         now.aborted = signal.aborted
         return now
 
-    handed_signal(patch, as_it_is)
+    handed(patch, "abort_signal", as_it_is)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import pipeline
 from processor_contract.message_list import MessageList
 from processor_contract.response import Response
-from processor_contract.returns import messages_as
-from processor_contract.run import Run
+from processor_contract.returns import Slate, messages_as
+from processor_contract.run import Link, Run
 
 from . import Patch, mutant
+from .contexts import handed
 from .saving import Messages, calls_around, reconciled, seen_as_copies
 
 MESSAGE_HOOKS = (
@@ -23,18 +23,6 @@ MESSAGE_HOOKS = (
 )
 
 
-def arguments_around(patch: Patch, change: Callable[[Run, Any, Any], None]) -> None:
-    """Each hook's arguments are changed by `change(run, slate, args)` before it is called."""
-
-    def arguments(original: Callable[..., Any], run: Run, link: Any, slate: Any) -> Any:
-        args = original(run, link, slate)
-        if hasattr(args, "messages"):
-            change(run, slate, args)
-        return args
-
-    patch.around(pipeline.arguments, arguments)
-
-
 # -- what is seen ------------------------------------------------------------------------------------------------------
 
 
@@ -42,10 +30,10 @@ def arguments_around(patch: Patch, change: Callable[[Run, Any, Any], None]) -> N
 def system_messages_are_messages(patch: Patch) -> None:
     """System messages stand before the others in `messages`."""
 
-    def change(run: Run, slate: Any, args: Any) -> None:
-        args.messages[:0] = [{"id": f"s{at}", **one} for at, one in enumerate(run.message_list._system[None])]
+    def choose(run: Run, link: Link, messages: Messages) -> Any:
+        return [*({"id": f"s{at}", **one} for at, one in enumerate(run.message_list._system[None])), *messages]
 
-    arguments_around(patch, change)
+    handed(patch, "messages", choose)
 
 
 @mutant("MSG-1")
@@ -77,12 +65,7 @@ def every_hook_gets_copies(patch: Patch) -> None:
 @mutant("MSG-3")
 def tagged_system_messages_are_hidden(patch: Patch) -> None:
     """`systemMessages` are the untagged ones."""
-
-    def change(run: Run, slate: Any, args: Any) -> None:
-        if hasattr(args, "system_messages"):
-            args.system_messages = run.message_list.get_system_messages()
-
-    arguments_around(patch, change)
+    handed(patch, "system_messages", lambda run, link, right: run.message_list.get_system_messages())
 
 
 @mutant("MSG-7")
@@ -126,10 +109,11 @@ def process_input_sees_no_context(patch: Patch) -> None:
 def a_chain_shares_its_array(patch: Patch) -> None:
     """The processors of a chain get one array, made once."""
 
-    def change(run: Run, slate: Any, args: Any) -> None:
-        args.messages = slate.setdefault("shared", args.messages)
+    def change(run: Run, link: Link, slate: Slate, args: Any) -> None:
+        if hasattr(args, "messages"):
+            args.messages = slate.setdefault("shared", args.messages)
 
-    arguments_around(patch, change)
+    patch.arguments(change)
 
 
 @mutant("MSG-14")
@@ -147,12 +131,7 @@ def the_array_is_the_list(patch: Patch) -> None:
 @mutant("MSG-15")
 def system_messages_are_live(patch: Patch) -> None:
     """Hooks get the list's own system messages."""
-
-    def change(run: Run, slate: Any, args: Any) -> None:
-        if hasattr(args, "system_messages"):
-            args.system_messages = run.message_list._system[None]
-
-    arguments_around(patch, change)
+    handed(patch, "system_messages", lambda run, link, right: run.message_list._system[None])
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------

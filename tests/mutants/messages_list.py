@@ -11,7 +11,7 @@ from processor_contract.message_list import MessageList
 from processor_contract.views import VIEWS, View
 
 from . import Patch, mutant
-from .saving import Messages
+from .saving import Messages, only_new_ones_remembered
 
 # -- adding ------------------------------------------------------------------------------------------------------------
 
@@ -81,11 +81,7 @@ def the_last_of_two_added_counts(patch: Patch) -> None:
 @mutant("MSG-34")
 def what_the_input_brings_again_counts(patch: Patch) -> None:
     """A remembered message that the input brings again is the input's."""
-
-    def remember(original: Callable[..., None], own: MessageList, messages: Any) -> None:
-        original(own, [message for message in messages if own.source_of(message["id"]) is None])
-
-    patch.wrap(MessageList, "remember", remember)
+    only_new_ones_remembered(patch)
 
 
 @mutant("MSG-34")

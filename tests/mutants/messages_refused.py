@@ -123,7 +123,6 @@ def other_conversations_are_no_context(patch: Patch) -> None:
 def a_wrong_input_fails_later(patch: Patch) -> None:
     """What is wrong with an input is noticed when the hooks have seen the rest."""
     refused: dict[int, Exception] = {}
-    input_phase = loop.input_phase
 
     def make(original: Callable[..., Run], own: agent.Agent, given: Any, options: Any) -> Run:
         try:
@@ -133,10 +132,10 @@ def a_wrong_input_fails_later(patch: Patch) -> None:
             refused[id(run)] = error
             return run
 
-    def phase(run: Run) -> None:
-        input_phase(run)
+    def phase(original: Callable[[Run], None], run: Run) -> None:
+        original(run)
         if id(run) in refused:
             raise refused.pop(id(run))
 
     patch.wrap(agent.Agent, "_run", make)
-    patch.function(input_phase, phase)
+    patch.around(loop.input_phase, phase)

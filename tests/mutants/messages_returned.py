@@ -11,7 +11,8 @@ from processor_contract.run import Run
 
 from . import Patch, mutant
 from .messages import MESSAGE_HOOKS
-from .saving import Messages, calls_around, reconciled
+from .saving import Messages, calls_around, reconciled, reconciled_where_they_stood
+from .step_settings import STEP, without
 
 Around = Callable[[Run, Any, Any], Any]
 
@@ -121,12 +122,7 @@ def messages_without_an_id_are_dropped(patch: Patch) -> None:
 @mutant("MSG-17")
 def the_order_of_an_array_is_ignored(patch: Patch) -> None:
     """Returned messages stand as they stood, new ones behind them."""
-
-    def change(own: MessageList, view: Messages, returned: Messages) -> Messages:
-        places = {message["id"]: at for at, message in enumerate(view)}
-        return sorted(returned, key=lambda message: places.get(message.get("id", ""), len(places)))
-
-    reconciled(patch, change)
+    reconciled_where_they_stood(patch)
 
 
 @mutant("MSG-17")
@@ -227,13 +223,13 @@ def nothing_takes_everything_out(patch: Patch) -> None:
 @mutant("MSG-19")
 def only_the_messages_of_an_object_count(patch: Patch) -> None:
     """System messages in a returned object are passed over."""
-    objects_as(patch, lambda one: {key: one[key] for key in one if key != "system_messages"}, "process_input")
+    objects_as(patch, lambda one: without(one, "system_messages"), "process_input")
 
 
 @mutant("MSG-19")
 def only_the_system_messages_of_an_object_count(patch: Patch) -> None:
     """Messages in a returned object are passed over where there are system messages."""
-    objects_as(patch, lambda one: {key: one[key] for key in one if key != "messages"}, "process_input")
+    objects_as(patch, lambda one: without(one, "messages"), "process_input")
 
 
 @mutant("MSG-20")
@@ -278,11 +274,7 @@ def the_list_is_read_from_before(patch: Patch) -> None:
 @mutant("MSG-26")
 def messages_win_over_the_list(patch: Patch) -> None:
     """Of messages and list, the messages count."""
-
-    def change(one: dict[str, Any]) -> Any:
-        return {key: one[key] for key in one if key != "message_list" or not one.get("messages")}
-
-    objects_as(patch, change, "process_input_step")
+    objects_as(patch, lambda one: without(one, "message_list") if one.get("messages") else one, STEP)
 
 
 @mutant("MSG-26")

@@ -70,14 +70,13 @@ def tagged_system_messages_come_first(patch: Patch) -> None:
 @mutant("MSG-43")
 def the_input_phase_changes_nothing_for_good(patch: Patch) -> None:
     """Every step begins with what the agent and the call said."""
-    input_phase = loop.input_phase
 
-    def phase(run: Run) -> None:
+    def phase(original: Callable[[Run], None], run: Run) -> None:
         before = run.message_list.system_state()
-        input_phase(run)
+        original(run)
         run.system_before = before
 
-    patch.function(input_phase, phase)
+    patch.around(loop.input_phase, phase)
 
 
 @mutant("MSG-43")

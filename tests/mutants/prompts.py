@@ -118,26 +118,26 @@ def data_parts_are_sent(patch: Patch) -> None:
     patch.set(prompt, "FOR_ASSISTANTS", {**prompt.FOR_ASSISTANTS, "data-note": as_it_is})
 
 
+def answered_as(patch: Patch, kinds: dict[str, str]) -> None:
+    """Answers of some types are sent as others."""
+
+    def change(part: Part) -> Part:
+        output = part["output"]
+        return {**part, "output": {"type": kinds.get(output["type"], output["type"]), "value": output["value"]}}
+
+    rewritten(patch, content("tool-result", change))
+
+
 @mutant("LLM-11")
 def results_are_always_json(patch: Patch) -> None:
     """A text is JSON as well."""
-
-    def change(part: Part) -> Part:
-        kind = "json" if part["output"]["type"] == "text" else part["output"]["type"]
-        return {**part, "output": {"type": kind, "value": part["output"]["value"]}}
-
-    rewritten(patch, content("tool-result", change))
+    answered_as(patch, {"text": "json"})
 
 
 @mutant("LLM-11")
 def errors_are_results(patch: Patch) -> None:
     """What went wrong is told in words."""
-
-    def change(part: Part) -> Part:
-        kind = "text" if part["output"]["type"] == "error-text" else part["output"]["type"]
-        return {**part, "output": {"type": kind, "value": part["output"]["value"]}}
-
-    rewritten(patch, content("tool-result", change))
+    answered_as(patch, {"error-text": "text"})
 
 
 @mutant("LLM-11")
@@ -211,24 +211,25 @@ def what_is_attached_to_calls_is_lost(patch: Patch) -> None:
     patch.around(response.call_part, call_part)
 
 
+def bare(patch: Patch, bare_place: str) -> None:
+    """The chunks at this place of a part say whose they are, and nothing else."""
+
+    def speak(original: Any, own: Response, kind: str, place: str, payload: Any) -> None:
+        original(own, kind, place, {"id": payload.get("id", "")} if place == bare_place else payload)
+
+    patch.wrap(Response, "_speak", speak)
+
+
 @mutant("LLM-13")
 def what_comes_with_the_end_is_lost(patch: Patch) -> None:
     """A part is complete before its end comes."""
-
-    def speak(original: Any, own: Response, kind: str, place: str, payload: Any) -> None:
-        original(own, kind, place, payload if place != "end" else {"id": payload.get("id", "")})
-
-    patch.wrap(Response, "_speak", speak)
+    bare(patch, "end")
 
 
 @mutant("LLM-13")
 def what_comes_before_the_text_is_lost(patch: Patch) -> None:
     """A part begins with its first word."""
-
-    def speak(original: Any, own: Response, kind: str, place: str, payload: Any) -> None:
-        original(own, kind, place, payload if place != "start" else {"id": payload.get("id", "")})
-
-    patch.wrap(Response, "_speak", speak)
+    bare(patch, "start")
 
 
 # -- calls and answers -------------------------------------------------------------------------------------------------

@@ -6,26 +6,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from processor_contract import loop, pipeline, results, stream
-from processor_contract.data import Chunk, add_usage, clone, no_usage
+from processor_contract import loop, results
+from processor_contract.data import Chunk, add_usage, no_usage
 from processor_contract.run import Run
 from processor_contract.stream import RunResult
 
 from . import Patch, mutant
+from .reports import reported
+from .stream_chunks import passing
 
 
 @mutant("RES-3")
 def usage_of_accepted_steps(patch: Patch) -> None:
     """The usage of a run is the sum of its steps'."""
 
-    def result_of(original: Any, run: Run) -> RunResult:
-        result: RunResult = original(run)
+    def change(run: Run, result: RunResult) -> None:
         result.usage = no_usage()
         for step in run.steps:
             add_usage(result.usage, step["usage"])
-        return result
 
-    patch.around(stream.result_of, result_of)
+    reported(patch, change)
 
 
 @mutant("RES-3")
@@ -48,28 +48,24 @@ def text_of_the_last_hooks_survives_an_abort(patch: Patch) -> None:
         original(run)
         accepted[run.id] = "".join(step["text"] for step in run.steps)
 
-    def result_of(original: Any, run: Run) -> RunResult:
-        result: RunResult = original(run)
+    def change(run: Run, result: RunResult) -> None:
         text = "".join(step["text"] for step in run.steps)
         if run.tripwire is not None and text != accepted.get(run.id, ""):
             result.text = text
-        return result
 
     patch.wrap(Run, "accept_step", accept)
-    patch.around(stream.result_of, result_of)
+    reported(patch, change)
 
 
 @mutant("RES-5")
 def an_abort_takes_the_steps_back(patch: Patch) -> None:
     """A run without a text has no steps."""
 
-    def result_of(original: Any, run: Run) -> RunResult:
-        result: RunResult = original(run)
+    def change(run: Run, result: RunResult) -> None:
         if run.tripwire is not None:
             result.steps = []
-        return result
 
-    patch.around(stream.result_of, result_of)
+    reported(patch, change)
 
 
 @mutant("TOOL-5")
@@ -77,13 +73,12 @@ def dropped_calls_are_executed(patch: Patch) -> None:
     """What goes to the client is one thing, what the model asked for another."""
     asked: dict[tuple[str, int], list[dict[str, Any]]] = {}
 
-    def through(original: Any, run: Run, chunk: Chunk, **given: Any) -> Chunk | None:
-        passed: Chunk | None = original(run, chunk, **given)
-        if chunk["type"] == "tool-call" and passed is None:
-            asked.setdefault((run.id, run.attempt.number), []).append(clone(chunk["payload"]))
-        return passed
+    def noted(run: Run, came: Chunk, left: Chunk | None) -> Chunk | None:
+        if came["type"] == "tool-call" and left is None:
+            asked.setdefault((run.id, run.attempt.number), []).append(came["payload"])
+        return left
 
-    patch.around(pipeline.through_stream, through)
+    passing(patch, noted)
     patch.around(
         results.open_calls, lambda original, run: [*asked.get((run.id, run.attempt.number), ()), *original(run)]
     )

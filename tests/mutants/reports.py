@@ -86,21 +86,22 @@ def the_answer_is_what_was_streamed(patch: Patch) -> None:
     patch.wrap(Run, "follow_response", lambda original, own: None)
 
 
-@mutant("RES-2")
-def the_messages_are_those_before_the_last_hooks(patch: Patch) -> None:
-    """The response messages are those that the model made."""
+def reported_as_accepted(patch: Patch, name: str, now: Callable[[Run], Any]) -> None:
+    """A caller is told under this name what `now(run)` was when the last step was accepted."""
     kept: dict[str, Any] = {}
 
     def accept(original: Any, own: Run) -> None:
         original(own)
-        kept[own.id] = clone(own.message_list.response())
+        kept[own.id] = clone(now(own))
 
     patch.wrap(Run, "accept_step", accept)
+    reported(patch, lambda run, result: setattr(result, name, kept.get(run.id, getattr(result, name))))
 
-    def change(run: Run, result: RunResult) -> None:
-        result.messages = kept.get(run.id, result.messages)
 
-    reported(patch, change)
+@mutant("RES-2")
+def the_messages_are_those_before_the_last_hooks(patch: Patch) -> None:
+    """The response messages are those that the model made."""
+    reported_as_accepted(patch, "messages", lambda run: run.message_list.response())
 
 
 def summary_of_old(patch: Patch, *names: str) -> None:
@@ -130,18 +131,7 @@ def the_steps_are_read_once_a_chain(patch: Patch) -> None:
 @mutant("RES-15")
 def the_caller_s_steps_are_history(patch: Patch) -> None:
     """The text follows the response; the steps are what happened."""
-    kept: dict[str, Any] = {}
-
-    def accept(original: Any, own: Run) -> None:
-        original(own)
-        kept[own.id] = clone(own.steps)
-
-    patch.wrap(Run, "accept_step", accept)
-
-    def change(run: Run, result: RunResult) -> None:
-        result.steps = kept.get(run.id, result.steps)
-
-    reported(patch, change)
+    reported_as_accepted(patch, "steps", lambda run: run.steps)
 
 
 @mutant("RES-15")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from processor_contract import loop, pipeline, prompt, results
-from processor_contract.data import clone
+from processor_contract.data import Chunk, clone
 from processor_contract.errors import ContractError, WrongReturn
 from processor_contract.models import ModelRequest
 from processor_contract.returns import Returns, Slate
 from processor_contract.run import Attempt, Link, Run
 
 from . import Patch, mutant
+from .stream_chunks import passing
 
 
 def handed_on(patch: Patch, name: str) -> None:
@@ -249,11 +250,10 @@ def a_replay_bypasses_the_stream_hooks(patch: Patch) -> None:
 def a_replay_is_not_streamed(patch: Patch) -> None:
     """A client that wants to see how an answer comes wants to see one that comes."""
 
-    def through(original: Any, run: Run, chunk: Any, *args: Any, **named: Any) -> Any:
-        passed = original(run, chunk, *args, **named)
-        return None if run.attempt.replay is not None and chunk["type"] == "text-delta" else passed
+    def change(run: Run, came: Chunk, left: Chunk | None) -> Chunk | None:
+        return None if run.attempt.replay is not None and came["type"] == "text-delta" else left
 
-    patch.around(pipeline.through_stream, through)
+    passing(patch, change)
 
 
 @mutant("LLM-18")

@@ -107,6 +107,25 @@ def reconciled(patch: Patch, change: Callable[[MessageList, Messages, Messages],
     patch.wrap(MessageList, "reconcile", reconcile)
 
 
+def reconciled_where_they_stood(patch: Patch) -> None:
+    """Returned messages stand as they stood, new ones behind them."""
+
+    def change(own: MessageList, view: Messages, returned: Messages) -> Messages:
+        places = {message["id"]: place for place, message in enumerate(view)}
+        return sorted(returned, key=lambda message: places.get(message.get("id", ""), len(places)))
+
+    reconciled(patch, change)
+
+
+def only_new_ones_remembered(patch: Patch) -> None:
+    """What is remembered and in the list already is not looked at."""
+
+    def remember(original: Callable[..., None], own: MessageList, messages: Messages) -> None:
+        original(own, [message for message in messages if own.source_of(message["id"]) is None])
+
+    patch.wrap(MessageList, "remember", remember)
+
+
 def history_first(patch: Patch) -> None:
     """History saves before the user's output processors run."""
 

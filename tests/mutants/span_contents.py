@@ -64,14 +64,13 @@ def reasons_are_in_the_trace(patch: Patch) -> None:
 @mutant("CTX-14")
 def answers_are_in_the_trace(patch: Patch) -> None:
     """The span of a model call has its answer."""
-    right = run_trace.ended_with
 
-    def told(part: Any, span: Span) -> Any:
+    def told(original: Any, part: Any, span: Span) -> Any:
         text = (part.get("payload") or {}).get("text", "") if isinstance(part, dict) else ""
         span.set(text=span.attributes.get("text", "") + text)
-        return right(part, span)
+        return original(part, span)
 
-    patch.function(right, told)
+    patch.around(run_trace.ended_with, told)
 
 
 @mutant("CTX-14")

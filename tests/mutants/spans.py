@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from processor_contract import run_trace
@@ -14,8 +15,7 @@ from . import Patch, mutant
 
 def outcomes(patch: Patch, choose: Any) -> None:
     """Every ending counts as what `choose(ending, the right outcome)` says."""
-    right = run_trace.outcome_of
-    patch.function(right, lambda ending: choose(ending, right(ending)))
+    patch.around(run_trace.outcome_of, lambda original, ending: choose(ending, original(ending)))
 
 
 @mutant("CTX-8")
@@ -184,14 +184,19 @@ def retries_are_aborts(patch: Patch) -> None:
     outcomes(patch, lambda ending, right: "aborted" if isinstance(ending, AttemptRejected) else right)
 
 
+def told_as_ok(patch: Patch, which: str) -> None:
+    """Steps with this outcome are ok."""
+
+    def ended(original: Any, trace: RunTrace, outcome: str, *given: Any) -> None:
+        original(trace, "ok" if outcome == which else outcome, *given)
+
+    patch.wrap(RunTrace, "step_ended", ended)
+
+
 @mutant("CTX-12")
 def rejected_attempts_are_ok(patch: Patch) -> None:
     """An attempt that ended in order is ok."""
-
-    def ended(original: Any, trace: RunTrace, outcome: str, *given: Any) -> None:
-        original(trace, "ok" if outcome == "retry" else outcome, *given)
-
-    patch.wrap(RunTrace, "step_ended", ended)
+    told_as_ok(patch, "retry")
 
 
 @mutant("CTX-12")
@@ -226,42 +231,37 @@ def wrong_returns_are_ok(patch: Patch) -> None:
     patch.wrap(RunTrace, "returned", returned)
 
 
+def ending(patch: Patch, kind: str, choose: Callable[[str], str]) -> None:
+    """Spans of this kind end as `choose(outcome)` says."""
+
+    def end(original: Any, span: Span, outcome: str = "ok", **attributes: Any) -> None:
+        original(span, choose(outcome) if span.kind == kind else outcome, **attributes)
+
+    patch.wrap(Span, "end", end)
+
+
 @mutant("CTX-12")
 def failed_tools_are_ok(patch: Patch) -> None:
     """An error is an answer, so the tool has ended well."""
-
-    def end(original: Any, span: Span, outcome: str = "ok", **attributes: Any) -> None:
-        original(span, "ok" if span.kind == "tool" else outcome, **attributes)
-
-    patch.wrap(Span, "end", end)
-
-
-def model_calls(patch: Patch, choose: Any) -> None:
-    """The span of a model call ends as `choose(outcome)` says."""
-
-    def end(original: Any, span: Span, outcome: str = "ok", **attributes: Any) -> None:
-        original(span, choose(outcome) if span.kind == "model" else outcome, **attributes)
-
-    patch.wrap(Span, "end", end)
+    ending(patch, "tool", lambda outcome: "ok")
 
 
 @mutant("CTX-12")
 def failed_calls_are_ok(patch: Patch) -> None:
     """A model call that was refused has ended."""
-    model_calls(patch, lambda outcome: "ok" if outcome == "error" else outcome)
+    ending(patch, "model", lambda outcome: "ok" if outcome == "error" else outcome)
 
 
 @mutant("CTX-12")
 def only_refused_calls_are_errors(patch: Patch) -> None:
     """A provider that answers has not failed, whatever it says in mid-stream."""
-    right = run_trace.ended_with
-    patch.function(right, lambda part, span: "ok" if right(part, span) else None)
+    patch.around(run_trace.ended_with, lambda original, part, span: "ok" if original(part, span) else None)
 
 
 @mutant("CTX-12")
 def broken_off_calls_are_ok(patch: Patch) -> None:
     """A model call that nobody waits for any more has ended."""
-    model_calls(patch, lambda outcome: "ok" if outcome == "cancelled" else outcome)
+    ending(patch, "model", lambda outcome: "ok" if outcome == "cancelled" else outcome)
 
 
 @mutant("CTX-12")
@@ -273,8 +273,4 @@ def cancellations_are_errors(patch: Patch) -> None:
 @mutant("CTX-12")
 def failed_steps_are_ok(patch: Patch) -> None:
     """A step that ended with its step-finish is ok."""
-
-    def ended(original: Any, trace: RunTrace, outcome: str, *given: Any) -> None:
-        original(trace, "ok" if outcome == "error" else outcome, *given)
-
-    patch.wrap(RunTrace, "step_ended", ended)
+    told_as_ok(patch, "error")

@@ -5,25 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from processor_contract import response
-from processor_contract.data import StepResult, clone
+from processor_contract.data import Chunk, clone
 from processor_contract.returns import Slate
 from processor_contract.run import Run
 from processor_contract.stream import RunResult
 
 from . import Patch, mutant, stream_parts
 from .reports import reported
+from .step_settings import without
 
 
 def steps_without(patch: Patch, *names: str) -> None:
     """Steps that lack some of what they brought."""
-
-    def step_of(original: Any, parts: Any) -> StepResult:
-        step: Any = original(parts)
-        for name in names:
-            step.pop(name, None)
-        return step  # type: ignore[no-any-return]
-
-    patch.around(response.step_of, step_of)
+    patch.around(response.step_of, lambda original, parts: without(original(parts), *names))
 
 
 # -- what a step and a result hold -------------------------------------------------------------------------------------
@@ -204,14 +198,18 @@ def a_blocked_answer_is_not_reported(patch: Patch) -> None:
 # -- what the stream hooks left ----------------------------------------------------------------------------------------
 
 
+def said(run: Run) -> list[Chunk]:
+    """The chunks of the present step as they came."""
+    parts = stream_parts(run)
+    return parts[max((at for at, chunk in enumerate(parts) if chunk["type"] == "step-start"), default=0) :]
+
+
 @mutant("RES-23")
 def steps_are_what_the_model_said(patch: Patch) -> None:
     """processOutputStream changes what the client sees."""
 
     def change(run: Run, slate: Slate) -> None:
-        said = stream_parts(run)
-        begun = max((at for at, chunk in enumerate(said) if chunk["type"] == "step-start"), default=0)
-        slate["text"] = "".join(chunk["payload"]["text"] for chunk in said[begun:] if chunk["type"] == "text-delta")
+        slate["text"] = "".join(each["payload"]["text"] for each in said(run) if each["type"] == "text-delta")
 
     patch.derived("process_output_step", change)
 
@@ -221,11 +219,7 @@ def calls_are_what_the_model_called(patch: Patch) -> None:
     """The calls of a step are those that the model made, with its arguments."""
 
     def change(run: Run, slate: Slate) -> None:
-        said = stream_parts(run)
-        begun = max((at for at, chunk in enumerate(said) if chunk["type"] == "step-start"), default=0)
-        slate["tool_calls"] = [
-            clone(chunk["payload"]) for chunk in said[begun:] if chunk["type"] == "tool-call"
-        ] or None
+        slate["tool_calls"] = [clone(each["payload"]) for each in said(run) if each["type"] == "tool-call"] or None
 
     patch.derived("process_output_step", change)
 
@@ -235,8 +229,7 @@ def reasoning_is_reported_raw(patch: Patch) -> None:
     """What the model thought is reported as it thought it."""
 
     def told(run: Run, result: RunResult) -> None:
-        said = stream_parts(run)
-        raw = "".join(chunk["payload"]["text"] for chunk in said if chunk["type"] == "reasoning-delta")
+        raw = "".join(each["payload"]["text"] for each in stream_parts(run) if each["type"] == "reasoning-delta")
         for step in result.steps:
             if step.get("reasoning"):
                 step["reasoning"] = raw

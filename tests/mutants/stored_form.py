@@ -16,7 +16,7 @@ from processor_contract.run import Run
 from processor_contract.storage import InMemoryStorage, packed
 
 from . import Patch, mutant
-from .saving import Messages, calls_around, reconciled, saving, seen_as_copies, stored_as, without
+from .saving import Messages, calls_around, reconciled_where_they_stood, saving, seen_as_copies, stored_as, without
 
 
 def by_date(messages: Messages) -> Messages:
@@ -39,12 +39,7 @@ def recalled_by_date(patch: Patch) -> None:
 @mutant("PER-15")
 def a_returned_order_is_ignored(patch: Patch) -> None:
     """A returned array says which messages stay, not where they stand."""
-
-    def change(own: MessageList, view: Messages, returned: Messages) -> Messages:
-        places = {message["id"]: place for place, message in enumerate(view)}
-        return sorted(returned, key=lambda message: places.get(message.get("id", ""), len(places)))
-
-    reconciled(patch, change)
+    reconciled_where_they_stood(patch)
 
 
 @mutant("PER-20")

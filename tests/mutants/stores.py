@@ -16,7 +16,7 @@ from processor_contract.storage import InMemoryStorage, packed
 from processor_contract.stream import RunResult
 
 from . import Patch, mutant
-from .saving import Messages, overwriting, saving
+from .saving import Messages, only_new_ones_remembered, overwriting, saving
 
 
 @mutant("PER-39")
@@ -183,11 +183,7 @@ def threads_are_known_by_their_name(patch: Patch) -> None:
 @mutant("PER-44")
 def what_is_sent_again_wins(patch: Patch) -> None:
     """The caller knows best what was said."""
-
-    def remember(original: Callable[..., None], own: MessageList, messages: Messages) -> None:
-        original(own, [message for message in messages if own.source_of(message["id"]) is None])
-
-    patch.wrap(MessageList, "remember", remember)
+    only_new_ones_remembered(patch)
     overwriting(patch)
 
 

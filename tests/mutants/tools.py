@@ -27,16 +27,10 @@ def executing(patch: Patch, change: Callable[[Any, Run, Outcome], None]) -> None
 def given(patch: Patch, change: Callable[[Any, Tool, Any], Any]) -> None:
     """Calls each tool through `change(execute, tool, args)`, with arguments that it may edit."""
 
-    def result(run: Run, tool: Tool, call: Any, span: Any) -> Any:
-        def execute(args: Any) -> Any:
-            return original(
-                run, tool, {"toolCallId": call["toolCallId"], "toolName": call["toolName"], "args": args}, span
-            )
+    def result(original: Any, run: Run, tool: Tool, call: Any, span: Any) -> Any:
+        return change(lambda args: original(run, tool, {**call, "args": args}, span), tool, clone(call["args"]))
 
-        return change(execute, tool, clone(call["args"]))
-
-    original = tools._result
-    patch.function(original, result)
+    patch.around(tools._result, result)
 
 
 # -- which calls are executed ------------------------------------------------------------------------------------------
@@ -118,15 +112,14 @@ def one_call_after_the_other(patch: Patch) -> None:
 def tools_share_their_arguments(patch: Patch) -> None:
     """A tool gets the very arguments that stand in the list."""
 
-    def result(run: Run, tool: Tool, call: Any, span: Any) -> Any:
+    def result(original: Any, *given: Any) -> Any:
         with_own, tools.clone = tools.clone, lambda value: value  # type: ignore[attr-defined]
         try:
-            return original(run, tool, call, span)
+            return original(*given)
         finally:
             tools.clone = with_own  # type: ignore[attr-defined]
 
-    original = tools._result
-    patch.function(original, result)
+    patch.around(tools._result, result)
 
 
 @mutant("TOOL-10")
