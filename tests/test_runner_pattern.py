@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from processor_conformance.pattern import NOTHING, PatternError, fit, fits
+from processor_conformance.pattern import NOTHING, PatternError, closest, fit, fits
 from processor_conformance.words import Json
 
 UNDEFINED = {"$undefined": True}
@@ -80,6 +80,25 @@ def test_does_not_fit(pattern: Json, value: Json) -> None:
 def test_names_the_place(pattern: Json, value: Json, path: str, expected: Json, came: Json) -> None:
     found = fit(pattern, value)
     assert found is not None
+    assert (path, expected, came) == (found.path, found.expected, found.came)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "value", "path", "expected", "came"),
+    [
+        ({"a": {"$oneOf": [[1, 2], [3, 4]]}}, {"a": [3, 5]}, "/a/1", 4, 5),
+        ({"$contains": [{"b": 1, "a": {"$contains": [[2]]}}]}, [{"b": 0}, {"b": 1, "a": [[3]]}], "/1/a/0/0", 2, 3),
+        ({"$oneOf": [{"a": {"$exact": {"b": 1}}}, {"a": 1}]}, {"a": {"b": 1, "c": 2}}, "/a/c", NOTHING, 2),
+        ({"a": {"$oneOf": [1, 2]}}, {"a": 3}, "/a", {"$oneOf": [1, 2]}, 3),
+        ({"a": {"$oneOf": [[1], [2]]}}, {}, "/a", {"$oneOf": [[1], [2]]}, NOTHING),
+        ({"$contains": [4]}, [1], "", {"$contains": [4]}, [1]),
+        ([1], [2], "/0", 1, 2),
+    ],
+)
+def test_of_a_choice_the_nearest_counts(pattern: Json, value: Json, path: str, expected: Json, came: Json) -> None:
+    missed = fit(pattern, value)
+    assert missed is not None
+    found = closest(missed)
     assert (path, expected, came) == (found.path, found.expected, found.came)
 
 

@@ -158,6 +158,27 @@ def test_of_a_list_that_is_cut_the_entry_that_differs_is_shown() -> None:
     assert [line[19:] for line in report.failure(found, SPEC)[2:4]] == ['/1: "y"', '/1: "z"']
 
 
+def test_of_a_choice_the_nearest_is_told() -> None:
+    expected = scenario([{"work": [hook("a", n={"$oneOf": [[1, 2], [3, 4]]})]}])
+    lines = report.failure(judge(item(expected), trace({"work": [hook("a", n=[3, 5])]})), SPEC)
+    assert lines[6] == "  nearest          /n/1: expected 4, came 5"
+
+
+def test_of_an_event_of_another_kind_no_member_differs() -> None:
+    found = judge(item(OTHER), trace({"work": [{"tool": "look", "toolCallId": "c1"}]}))
+    assert not any(line.startswith("  differs at") for line in report.failure(found, SPEC))
+
+
+def test_of_a_rule_that_fails_everywhere_some_are_told() -> None:
+    lines = report.failures(Conclusion([FAILED] * (report.LISTED + 5), SPEC))
+    assert [line for line in lines if line.startswith("FAIL")] == [report.headline(FAILED, SPEC)] * report.LISTED
+    assert lines[-3:] == [
+        "... and 5 plays more of ORD-3",
+        "",
+        "more of a rule: processor-conformance run RULE; everything: --json FILE",
+    ]
+
+
 def test_what_nobody_asked_about_is_left_out() -> None:
     expected = scenario([{"work": [hook("a", part={"type": "x"})]}])
     found = judge(item(expected), trace({"work": [hook("a", part={"type": "y", "id": "1"}, more=1)]}))

@@ -19,9 +19,10 @@ from pathlib import Path
 from . import appendix, endings
 from .match import Match, compare
 from .recording import Recording, replay
-from .report import WIDTH, Mutants
+from .report import Mutants
 from .scenario import Item, Scenario
 from .spec import HEADING, Rule
+from .telling import WIDTH
 from .words import HOOKS, MODES, Json
 
 Cell = tuple[str, ...]  # mode, and step and place where the rule has them

@@ -10,9 +10,10 @@ from collections.abc import Sequence
 
 from . import prose
 from .pattern import operator
-from .report import WIDTH, Mutants
+from .report import Mutants
 from .scenario import Scenario
 from .spec import FAMILIES, Rule
+from .telling import WIDTH
 from .words import ARRAYS, HOOKS, Json
 
 SCRIPTED = (*HOOKS, "onViolation")

@@ -196,6 +196,39 @@ def _not(pattern: Json, value: Json, bindings: Bindings, path: str, exact: bool)
     return None
 
 
+def closest(found: Mismatch) -> Mismatch:
+    """Where what came gets furthest in a choice, or in a list that has to hold something; else the place itself.
+
+    What is bound elsewhere does not count here.
+    """
+    word = operator(found.expected)
+    tried: list[tuple[str, Json, Json]] = []
+    if word == "$oneOf":
+        tried = [(found.path, pattern, found.came) for pattern in found.expected[word]]
+    elif word == "$contains" and isinstance(found.expected[word], list) and isinstance(found.came, list):
+        lacking = [one for one in found.expected[word] if not any(fits(one, value) for value in found.came)]
+        tried = [(f"{found.path}/{at}", one, value) for one in lacking[:1] for at, value in enumerate(found.came)]
+    missed = [(path, pattern, fit(pattern, value)) for path, pattern, value in tried]
+    misses = [(path, pattern, miss) for path, pattern, miss in missed if miss and miss.path]
+    if not misses:
+        return found
+    path, _, best = max(misses, key=lambda one: _reached(one[1], one[2].path))
+    return closest(Mismatch(path + best.path, best.expected, best.came))
+
+
+def _reached(pattern: Json, path: str) -> list[int]:
+    """How much of a pattern comes before a place in it, level by level."""
+    reached: list[int] = []
+    for piece in path.split("/")[1:]:
+        pattern = pattern["$exact"] if operator(pattern) == "$exact" else pattern
+        keys = list(pattern) if isinstance(pattern, dict) else [str(index) for index in range(len(pattern))]
+        if piece not in keys:
+            break
+        reached.append(keys.index(piece))
+        pattern = pattern[piece] if isinstance(pattern, dict) else pattern[int(piece)]
+    return reached
+
+
 def _escape(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 

@@ -13,8 +13,8 @@ from .invariants import violations
 from .match import Divergence, bare, compare, select
 from .normal import Normaliser
 from .pattern import NOTHING, PatternError, fits, operator
-from .report import IDENTITY
 from .scenario import Item, Scenario
+from .telling import IDENTITY
 from .trace import Trace
 from .words import LANES, Json
 

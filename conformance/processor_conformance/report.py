@@ -7,9 +7,8 @@ summary says what passed.
 
 from __future__ import annotations
 
-import json
+import itertools
 import re
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -18,15 +17,14 @@ from .deviations import Deviations
 from .match import Divergence
 from .pattern import NOTHING
 from .spec import FAMILIES, Rule, family, family_order
+from .telling import LABEL, WIDTH, divergence, labelled
 from .verdict import Conclusion, Kind, Result, fails, level
-from .words import LANES, Json
+from .words import Json
 
-WIDTH = 120
-LABEL = 17
 FULL = 6  # failures told in full, and as many kinds of faults
+LISTED = 20  # failures of one rule that are told at all
 ALIKE = 0.5  # of the failures of a mutant and of this run together, those that both have: below, nothing is alike
 NAMED = 5  # rules named in the last line
-IDENTITY = ("hook", "processor", "tool", "toolCallId", "callback", "store", "type", "payload", "model", "opened")
 COLUMNS: dict[str, tuple[Kind, ...]] = {
     "passed": ("pass",),
     "failed": ("fail", "stale"),
@@ -76,32 +74,31 @@ class Mutants:
         ]
 
 
-def compact(value: Json, width: int = WIDTH - LABEL - 4) -> str:
-    """A value on one line, cut where it is long."""
-    text = "nothing" if value is NOTHING else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= width else f"{text[: width - 4]} ..."
-
-
 def failures(conclusion: Conclusion, mutants: Mutants | None = None) -> list[str]:
     """Faults, then each failure that makes the run fail, then those of rules that only SHOULD or MAY hold.
 
-    For a rule that fails often the first is told in full and the others in a line; so are all after several rules.
+    For a rule that fails often the first is told in full and some others in a line; so are all after several rules.
     """
     failing = [result for result in conclusion.failing() if result.kind not in FAULTS]
     lines = _faults([result for result in conclusion.failing() if result.kind in FAULTS])
     ids = {result.item.id for result in failing if result.kind == "fail"}
     played = {result.item.id for result in conclusion.results}
-    told: set[tuple[str, str]] = set()
-    for result in [*sorted(failing, key=_severity), *conclusion.reported()]:
-        key = (result.kind, _rule(result))
-        if key in told or len(told) == FULL:
-            lines.append(headline(result, conclusion.spec))
-            continue
-        told.add(key)
-        comparable = mutants if result.kind == "fail" and not _nothing_came(result.divergence) else None
-        looks_like = comparable.nearest(result.item.id, key[1], ids, played) if comparable else []
-        lines += ["", *failure(result, conclusion.spec, looks_like)]
-    if len(told) == FULL:
+    groups = itertools.groupby(
+        [*sorted(failing, key=_severity), *conclusion.reported()], key=lambda result: (result.kind, _rule(result))
+    )
+    cut = False
+    for number, ((kind, rule), group) in enumerate(groups):
+        first, *others = group
+        if number < FULL:
+            comparable = mutants if kind == "fail" and not _nothing_came(first.divergence) else None
+            looks_like = comparable.nearest(first.item.id, rule, ids, played) if comparable else []
+            lines += ["", *failure(first, conclusion.spec, looks_like)]
+        else:
+            lines.append(headline(first, conclusion.spec))
+        lines += [headline(result, conclusion.spec) for result in others[: LISTED - 1]]
+        lines += [f"... and {_count(len(others) - LISTED + 1, 'play')} more of {rule}"] if len(others) >= LISTED else []
+        cut = cut or number + 1 == FULL or len(others) >= LISTED
+    if cut:
         lines += ["", "more of a rule: processor-conformance run RULE; everything: --json FILE"]
     return lines[1:]
 
@@ -115,8 +112,8 @@ def _faults(results: Sequence[Result]) -> list[str]:
     for number, ((kind, _), same) in enumerate(groups.items()):
         first, where = same[0], "first in " if len(same) > 1 else ""
         lines += ["", f"{WORDS[kind]} · {_count(len(same), 'play')} · {where}{first.item.id}"]
-        lines += _labelled("what", first.message if number < FULL else first.message[: WIDTH - LABEL - 2])
-        lines += _labelled("its stderr", first.stderr) if number < FULL and first.stderr else []
+        lines += labelled("what", first.message if number < FULL else first.message[: WIDTH - LABEL - 2])
+        lines += labelled("its stderr", first.stderr) if number < FULL and first.stderr else []
     return lines
 
 
@@ -145,91 +142,24 @@ def failure(result: Result, spec: dict[str, Rule], looks_like: Sequence[str] = (
     """One failure in full: where, what was last in common, what was expected and came, and the rule."""
     lines = [headline(result, spec)]
     if result.message:
-        lines += _labelled("what", result.message)
+        lines += labelled("what", result.message)
     if result.divergence:
-        lines += _divergence(result.divergence)
+        lines += divergence(result.divergence)
     if result.stderr:
-        lines += _labelled("its stderr", result.stderr)
+        lines += labelled("its stderr", result.stderr)
     if result.kind == "fail":
         lines += _about(spec.get(_rule(result)), result)
-    lines += _labelled("looks like", "; ".join(looks_like)) if looks_like else []
+    lines += labelled("looks like", "; ".join(looks_like)) if looks_like else []
     return lines
-
-
-def _divergence(found: Divergence) -> list[str]:
-    lines = _labelled("where", _where(found))
-    if found.lane in LANES:
-        lines += _labelled("last in common", _gist(found, found.last))
-    if found.kind != "invariant" and found.kind != "stuck-gate":
-        lines += _labelled("expected next", _differing_first(found.expected, found.path))
-    if found.kind != "stuck-gate":
-        lines += _labelled("came", _gist(found, found.came))
-    if found.path:
-        lines += _labelled(
-            "differs at", f"{found.path}: expected {compact(found.wanted, 60)}, came {compact(found.got, 60)}"
-        )
-    return lines + (_labelled("that is", found.note) if found.note else [])
-
-
-def _gist(found: Divergence, value: Json) -> str:
-    """An event, without the members that nobody asked about."""
-    if not isinstance(value, dict) or found.lane not in LANES:
-        return _differing_first(value, found.path)
-    place = found.path.split("/")[1:2]
-    asked = {**dict.fromkeys([*IDENTITY, *place]), **(found.expected if isinstance(found.expected, dict) else {})}
-    return _differing_first(_only(value, asked) or value, found.path)
-
-
-def _differing_first(value: Json, path: str) -> str:
-    """A value on one line; where that has to be cut, what it is at the beginning of `path` comes first."""
-    text, place = compact(value), path.split("/")[1:2]
-    if not place or not text.endswith(" ..."):
-        return text
-    if isinstance(value, dict) and place[0] in value:
-        return compact({place[0]: value[place[0]], **value})
-    if isinstance(value, list) and place[0].isdigit() and int(place[0]) < len(value):
-        return f"/{place[0]}: {compact(value[int(place[0])], WIDTH - LABEL - 8)}"
-    return text
-
-
-def _only(value: Json, asked: Json) -> Json:
-    """A value with no more members than were asked about."""
-    if isinstance(value, dict) and isinstance(asked, dict) and not any(name.startswith("$") for name in asked):
-        return {name: _only(part, asked[name]) for name, part in value.items() if name in asked}
-    return value
-
-
-def _where(found: Divergence) -> str:
-    place = {
-        "outcome": f"the outcome of run {found.run}",
-        "stored": "the store, thread {!r} of resource {!r}".format(*found.stored or ("", "")),
-        "trace": "the whole play",
-    }
-    where = place.get(found.lane, f"run {found.run}, {found.lane} lane")
-    if found.kind in ("expectation", "late") and found.lane not in place:
-        where += f", event {found.index + 1} of what the lens shows"
-    return where + {"late": "; it came after the run's outcome", "invariant": "; this holds in every trace"}.get(
-        found.kind, ""
-    )
 
 
 def _about(rule: Rule | None, result: Result) -> list[str]:
-    lines = _labelled("rule", rule.statement) + _labelled("intent", rule.intent) if rule else []
-    lines += _labelled("source", f"{rule.level} · {rule.source}") if rule else []
+    lines = labelled("rule", rule.statement) + labelled("intent", rule.intent) if rule else []
+    lines += labelled("source", f"{rule.level} · {rule.source}") if rule else []
     own = result.item.scenario.rule
     if own not in result.broken:
-        lines += _labelled("besides", f"the scenario itself, which is about {own}, passes")
+        lines += labelled("besides", f"the scenario itself, which is about {own}, passes")
     return lines
-
-
-def _labelled(label: str, text: str) -> list[str]:
-    width = WIDTH - LABEL - 2
-    pieces = [
-        piece
-        for line in text.splitlines()
-        for piece in (textwrap.wrap(line, width, break_on_hyphens=False) if len(line) > width else [line])
-    ]
-    return [f"  {label if not number else '':<{LABEL}}{piece}" for number, piece in enumerate(pieces)]
 
 
 def summary(
@@ -239,9 +169,9 @@ def summary(
     lines = [*_table(conclusion.results), ""]
     lines += _broken(conclusion)
     lines += _deviating(conclusion, known)
-    lines += _labelled("not asked", f"needs what is not declared: {', '.join(sorted(missing))}") if missing else []
-    lines += _labelled("partial", _lacking(conclusion)) if conclusion.lacks else []
-    lines += _labelled("documents alone", _verdict(conclusion, documents=True)) + _labelled(
+    lines += labelled("not asked", f"needs what is not declared: {', '.join(sorted(missing))}") if missing else []
+    lines += labelled("partial", _lacking(conclusion)) if conclusion.lacks else []
+    lines += labelled("documents alone", _verdict(conclusion, documents=True)) + labelled(
         "in full", _verdict(conclusion, documents=False)
     )
     return [*lines, "", last_line(conclusion, who)]
@@ -270,7 +200,7 @@ def _broken(conclusion: Conclusion) -> list[str]:
     for rule in _ordered(conclusion, "broken"):
         known = conclusion.spec.get(rule)
         word = "broken" if level(rule, conclusion.spec) == "MUST" else f"broken ({level(rule, conclusion.spec)})"
-        lines += _labelled(word, f"{rule} {known.title} [{known.source}]" if known else rule)
+        lines += labelled(word, f"{rule} {known.title} [{known.source}]" if known else rule)
     return lines
 
 
@@ -282,7 +212,7 @@ def _deviating(conclusion: Conclusion, known: Deviations | None) -> list[str]:
     for cause, count in counts.items():
         about = causes.get(cause)
         text = f"{about.shows} [{', '.join(about.rules)}; {_count(count, 'play')}; {cause}]" if about else cause
-        lines += _labelled("deviates", text)
+        lines += labelled("deviates", text)
     return lines
 
 

@@ -25,7 +25,7 @@ FAMILIES = {
     "STR": "stream",
     "DAT": "data chunks",
     "TOOL": "tools",
-    "LLM": "LLM request and response",
+    "LLM": "request and response",
     "CFG": "configuration",
     "CTX": "context and tracing",
     "RES": "result",
