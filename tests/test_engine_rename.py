@@ -43,6 +43,11 @@ def test_a_template_of_tools_names_tools() -> None:
     }
 
 
+def test_of_an_address_that_holds_a_file_the_head_stays() -> None:
+    there = Renaming(7).to_wire
+    assert there("data:text/plain;base64,aGk=") == "data:text/plain;base64," + there("aGk=")
+
+
 def test_what_the_contract_calls_so_is_called_so_in_an_error_too() -> None:
     text = Renaming(7).from_wire("processor 'prepare-step' failed")
     assert "'prepare-step'" in text

@@ -235,6 +235,12 @@ def test_an_entry_in_toml_reads_back_as_it_was(tmp_path: Path) -> None:
     assert load(written(tmp_path, as_toml(entry))).entries == (entry,)
 
 
+@pytest.mark.parametrize("value", [None, ["half \ud83d", {"a": None}], "whole \U0001f600"])
+def test_what_toml_cannot_hold_is_written_as_json(tmp_path: Path, value: Json) -> None:
+    entry = Deviation("ORD-3-again", "backwards", "Again.", instead=({"at": "/expect/0", "to": value},))
+    assert load(written(tmp_path, as_toml(entry))).entries == (entry,)
+
+
 AGAIN = scenario([{"work": [hook("a")]}], name="ORD-3-again")
 
 

@@ -33,6 +33,7 @@ WHOLE = {"model", "tokens", "token", "key", "processor", "run", "session", "hand
 NAMED_ARGUMENTS = {"add": (1,), "get": (0,), "set": (0,), "has": (0,), "delete": (0,)}
 CONTRACTS = {"prepare-step"}  # ids that the contract itself gives
 FINISHES = {"step-finish", "finish"}
+HEAD = re.compile(r"data:[^,]*,")  # of an address that holds the file itself
 DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)?\Z")
 
 
@@ -86,7 +87,9 @@ def _walk(value: Json, table: dict[int, int], made: re.Pattern[str] | None) -> J
 
 def _text(value: str, table: dict[int, int]) -> str:
     """A text in other letters; what the contract itself calls so keeps its name, also inside an error's text."""
-    moved = value.translate(table)
+    head = HEAD.match(value)
+    kept = head[0] if head else ""
+    moved = kept + value[len(kept) :].translate(table)
     for word in CONTRACTS:
         moved = moved.replace(word.translate(table), word)
     return moved

@@ -19,6 +19,7 @@ from .words import Json
 
 HEADER = re.compile(r"^\[\[\s*deviation\s*\]\]", re.M)
 TABLE = re.compile(r"^\[\[?[\w .\-]+\]\]?\s*(#.*)?$", re.M)
+NO_TOML = re.compile(r"null|\\ud[89a-f]")
 MODE_LINE = re.compile(r"^modes\s*=.*\n", re.M)
 
 
@@ -132,9 +133,9 @@ def as_toml(entry: Deviation) -> str:
 
 
 def _without_null(patch: dict[str, Json]) -> dict[str, Json]:
-    """TOML has no null: a value that holds one is written as a text of JSON."""
+    """TOML has no null and no half a character: a value that holds one is written as a text of JSON."""
     for name in ("to", "insert"):
-        if name in patch and "null" in json.dumps(patch[name]):
+        if name in patch and NO_TOML.search(json.dumps(patch[name])):
             return {"at": patch["at"], f"{name}-json": json.dumps(patch[name])}
     return patch
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -35,7 +34,7 @@ def check_message(message: Any, place: int | None = None) -> None:
         raise InvalidMessage(
             f"{_place(place)} is a value of type {type(message).__name__}; use a dict with role and content", "MSG-29"
         )
-    fault = next(_faults(message), None)
+    fault = _fault(message)
     if fault is not None:
         raise InvalidMessage(f"{name_of(message, place)} {fault}", "MSG-29")
     created = message.get("createdAt")
@@ -55,32 +54,28 @@ def copied(message: Any, place: int | None = None) -> Any:
     return clone(message)
 
 
-def _faults(message: dict[str, Any]) -> Iterator[str]:
+def _fault(message: dict[str, Any]) -> str | None:
     """What keeps a dict from being a message, as the end of a sentence about it."""
     role, content = message.get("role"), message.get("content")
     if role not in ROLES:
-        yield f"has role {role!r:.99}; use one of {', '.join(ROLES)}"
+        return f"has role {role!r:.99}; use one of {', '.join(ROLES)}"
     for key in TEXTS:
         if not isinstance(message.get(key), TEXT):
-            yield f"has {key} of type {type(message[key]).__name__}; use a text"
+            return f"has {key} of type {type(message[key]).__name__}; use a text"
     if role == "system" and isinstance(content, str):
-        return
+        return None
     if not isinstance(content, dict):
         found = "no content" if content is None else f"content of type {type(content).__name__}"
-        yield f"has {found}; use {{'format': 2, 'parts': [...]}}"  # also a bare text
-        return
+        return f"has {found}; use {{'format': 2, 'parts': [...]}}"  # also a bare text
     if "parts" not in content and content.get("content") is None:
-        yield "has neither parts nor a flattened text in its content; use {'format': 2, 'parts': [...]}"
+        return "has neither parts nor a flattened text in its content; use {'format': 2, 'parts': [...]}"
     if not isinstance(content.get("content"), TEXT):
-        yield f"has a flattened content.content of type {type(content['content']).__name__}; use a text"
+        return f"has a flattened content.content of type {type(content['content']).__name__}; use a text"
     parts = content.get("parts", [])
     if not isinstance(parts, list):  # null too: no reader would expect it
-        yield f"has parts of type {type(parts).__name__}; use a list of dicts"
-        return
-    for number, part in enumerate(parts):
-        fault = _fault_of_part(part)
-        if fault is not None:
-            yield f"has a part, content.parts[{number}], {fault}"
+        return f"has parts of type {type(parts).__name__}; use a list of dicts"
+    faults = ((number, _fault_of_part(part)) for number, part in enumerate(parts))
+    return next((f"has a part, content.parts[{number}], {fault}" for number, fault in faults if fault), None)
 
 
 def _fault_of_part(part: Any) -> str | None:

@@ -58,7 +58,7 @@ class MessageList(SystemMessages):
         super().__init__()
         self.thread = thread
         self.resource = resource
-        self.before_reading: Callable[[], None] | None = None
+        self.before_reading: Callable[[], None] = lambda: None
         self._new_id = ids
         self._clock = clock or Clock()
         self._messages: list[Message] = []
@@ -75,8 +75,7 @@ class MessageList(SystemMessages):
 
     def of(self, *sources: str) -> list[Message]:
         """The live messages with one of the sources, in the order of the list."""
-        if self.before_reading is not None:
-            self.before_reading()
+        self.before_reading()
         self._follow_the_parts()
         return self.live(*sources)
 
@@ -174,8 +173,7 @@ class MessageList(SystemMessages):
         if isinstance(ids, str) or not isinstance(ids, Iterable):
             raise InvalidMessage(f"remove_by_ids got {ids!r:.99}; give it a list of ids", "MSG-39")
         unwanted = {one for one in ids if isinstance(one, str)}
-        if self.before_reading is not None:
-            self.before_reading()
+        self.before_reading()
         removed = [message for message in self._messages if message["id"] in unwanted]
         self._messages = [message for message in self._messages if message["id"] not in unwanted]
         for message in removed:

@@ -9,12 +9,12 @@ from copy import copy
 from typing import Any
 
 from .data import clone
-from .errors import ContractError
 from .models import ModelRequest
 from .pipeline import call, wrongly_made
 from .prompt import to_prompt
 from .run import Attempt, Run
 from .settings import PLAIN, instead_of
+from .tools import Tool
 
 
 def ask(run: Run, attempt: Attempt) -> ModelRequest:
@@ -23,7 +23,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     slate = {
         "step_number": attempt.number,
         "model": settings.model,
-        "tools": {name: copy(tool) for name, tool in settings.tools.items()},
+        "tools": {name: own_tool(tool) for name, tool in settings.tools.items()},
         "tool_choice": clone(settings.tool_choice),  # copies: an edit in place reaches no other step (CFG-17)
         "active_tools": clone(settings.active_tools),
         "provider_options": clone(settings.provider_options),
@@ -49,14 +49,22 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
     # LLM-15: what this call will send, and to whom
     slate = {"prompt": prompt, "model": attempt.model, "step_number": attempt.number, "_asked": request}
     prompt = call(run, "process_llm_request", slate)["prompt"]
-    if not prompt:
-        raise ContractError("the prompt was emptied in place; leave at least one message in it", "LLM-3")
     if run.plan["process_llm_request"]:
+        if not prompt:
+            raise wrongly_made(run, "made a prompt that holds no message; leave at least one in it", "LLM-3")
         prompt = own_copy(run, "a prompt", prompt, "LLM-19")  # a processor may have kept its own
         if not all(isinstance(message, dict) for message in prompt):
             raise wrongly_made(run, "made a prompt that holds more than messages; leave dicts in it", "LLM-19")
     request.prompt = prompt
     return request
+
+
+def own_tool(tool: Any) -> Any:
+    """A tool as a step may edit it: another object, with parameters of its own."""
+    own = copy(tool)
+    if isinstance(own, Tool):
+        own.parameters = clone(tool.parameters)
+    return own
 
 
 def check_edited(run: Run, chosen: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ export function encode(value, within = []) {
   if (typeof value === 'function') return { $function: value.name };
   if (value === null || typeof value !== 'object') return value;
   if (value instanceof Date) return { $date: value.toISOString() };
+  if (value instanceof URL) return value.href;
   if (value instanceof Error) return { $error: encodeError(value) };
   if (within.includes(value)) return { $circular: true };
   const inside = [...within, value];

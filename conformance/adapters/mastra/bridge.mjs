@@ -106,9 +106,10 @@ function makeModel(id) {
     const stop = () => { if (open) tell('model/aborted', asked); open = false; };
     abortSignal?.addEventListener('abort', stop);
     const answer = await ask('model/call', {
-      ...asked, model: id, mode, prompt: encode(prompt), tools: tools.map(tool => tool.name), settings, providerOptions,
-      toolChoice: toolChoice?.toolName ? toolChoice : toolChoice?.type, signal: Boolean(abortSignal),
+      ...asked, model: id, mode, tools: tools.map(tool => tool.name), signal: Boolean(abortSignal),
+      toolChoice: toolChoice?.toolName ? toolChoice : toolChoice?.type,
       structuredOutput: responseFormat?.schema && pick(['schema'], responseFormat),
+      ...encode({ prompt, settings, providerOptions }),
     });
     if (!answer.pull) end();
     if (answer.error) throw makeError(answer.error);
