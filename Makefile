@@ -18,9 +18,8 @@ COMMAND := $(IMPL)
 endif
 export COMMAND PYTHON
 
-# What is not the reference's core: what speaks to the world (models, stores, the adapter), and built-in processors, which
-# nobody has to have.
-BESIDE := */adapter/*,*/models/*,*/storage*.py,*/sqlite_storage.py,*/processors/*
+# What is not the reference's core: what speaks to the world (models, stores, the adapter).
+BESIDE := */adapter/*,*/models/*,*/storage*.py,*/sqlite_storage.py
 LEAST := 91
 
 .PHONY: help conformance test check lint types tests spec demo mutants coverage record record-http bench clean suite dev mastra

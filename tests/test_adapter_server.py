@@ -133,6 +133,15 @@ def test_a_session_has_the_hooks_of_the_revision_asked_for(revision: str, told: 
     assert "six-hook" in runner.ask("initialize", protocols=[1], revision=revision)["result"]["revisions"]
     later = {**PROCESSOR, "hooks": ["processInput", "processLLMRequest"]}
     assert told in runner.ask("session/open", session="s", agent={**AGENT, "processors": [later]})
+    cache = {"key": "a", "builtIn": "response-cache"}
+    assert told in runner.ask("session/open", session="t", agent={**AGENT, "processors": [cache]})
+
+
+def test_a_built_in_that_there_is_not_is_refused_by_name(runner: Runner) -> None:
+    answer = runner.ask("session/open", session="t", agent={**AGENT, "processors": [{"key": "a", "builtIn": "oracle"}]})
+
+    text = "there is no built-in processor 'oracle' here; there are prefill-error-handler, response-cache"
+    assert answer["error"] == {"code": -32601, "message": text}
 
 
 def test_missing_parameters_are_answered_with_an_error(runner: Runner) -> None:

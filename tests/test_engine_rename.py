@@ -54,6 +54,14 @@ def test_what_the_contract_calls_so_is_called_so_in_an_error_too() -> None:
     assert "failed" not in text
 
 
+def test_a_provider_refuses_a_prefill_in_its_own_words() -> None:
+    said = "Sorry: it does not support assistant message prefill."
+    there = Renaming(7).to_wire(said)
+    assert "does not support assistant message prefill" in there
+    assert "Sorry" not in there
+    assert Renaming(7).from_wire(there) == said
+
+
 def test_joins_and_case_commute_with_it() -> None:
     there = Renaming(7).to_wire
     assert there("Hel") + there("lo 1") == there("Hello 1")

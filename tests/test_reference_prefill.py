@@ -9,6 +9,7 @@ import pytest
 from processor_contract import Agent, APICallError, InMemoryStorage, Memory, ScriptedModel, text_of
 from processor_contract.processors import PrefillErrorHandler
 from processor_contract.processors.prefill_error_handler import REMINDER
+from reference_kit import processor
 
 ASKED: Any = [
     {"role": "user", "content": {"parts": [{"type": "text", "text": "Count."}]}},
@@ -54,6 +55,14 @@ def test_it_tries_once_for_each_step() -> None:
     model, raised = asked(REFUSED, REFUSED, "two, three.")
 
     assert (len(model.requests), raised) == (2, REFUSED)
+
+
+def test_what_others_had_repeated_takes_nothing_from_it() -> None:
+    busy = APICallError("busy", status_code=503)
+    patient = processor("patient", process_api_error=lambda args: {"retry": args.error is busy})
+    model = ScriptedModel([busy, REFUSED, "two, three."])
+
+    assert Agent(model, error_processors=[patient, PrefillErrorHandler()]).generate(ASKED).text == "two, three."
 
 
 def test_nothing_of_it_is_stored() -> None:

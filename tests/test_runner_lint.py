@@ -96,6 +96,32 @@ def test_what_the_earlier_revision_lacks_is_for_the_later_one(processor: Json, e
     assert problems([{"work": [event]}], given=given, revision=["nine-hook"]) == []
 
 
+def test_a_built_in_with_hooks_of_the_later_revision_is_for_that_one() -> None:
+    given = {**GIVEN, "processors": {"a": {"processOutputStep": []}, "b": {"builtIn": "response-cache"}}}
+    found = problems([{"work": [hook("a")]}], given=given)
+    assert found[0] == "ORD-3-in-order: processLLMRequest is not in the six-hook revision; say so in 'revision'"
+    assert problems([{"work": [hook("a")]}], given=given, revision=["nine-hook"]) == []
+
+
+@pytest.mark.parametrize(
+    ("processor", "what"),
+    [
+        ({"builtIn": "oracle"}, "/given/processors/b/builtIn is 'oracle', not one of 'prefill-error-handler', 'resp"),
+        ({"builtIn": "response-cache", "id": "x"}, "/given/processors/b/id is no member there; there may be builtIn"),
+        ({"processWork": []}, "/given/processors/b/processWork is no member there; there may be id, "),
+    ],
+)
+def test_a_processor_is_scripted_or_one_of_the_built_ins(processor: Json, what: str) -> None:
+    given = {**GIVEN, "processors": {"a": {"processOutputStep": []}, "b": processor}}
+    assert any(what in problem for problem in problems([{"work": [hook("a")]}], given=given))
+
+
+def test_no_hook_of_a_built_in_is_expected() -> None:
+    given = {**GIVEN, "processors": {"a": {}, "b": {"builtIn": "prefill-error-handler"}}}
+    found = problems([{"work": [hook("b")]}], given=given)
+    assert found == ["ORD-3-in-order: no hook of 'b' is ever seen: it is a built-in, whose hooks call nobody"]
+
+
 def test_what_the_earlier_revision_has_is_for_both() -> None:
     processor = {"processOutputStep": [{"return": RETRY}], "processOutputStream": [{"return": {"$abort": {}}}]}
     given = {**GIVEN, "processors": {"a": processor, "b": {}}}

@@ -38,6 +38,8 @@ def called(**members: Json) -> Scenario:
         (given(processors={"a": {"id": None}}), "odd-values"),
         (given(processors={"a": {"methods": ["count"]}}), "odd-values"),
         (given(processors={"a": {"asynchronous": ["processInput"]}}), "odd-values"),
+        (given(processors={"a": {"builtIn": "response-cache"}}), "response-cache"),
+        (given(processors={"a": {"builtIn": "prefill-error-handler"}}), "prefill-error-handler"),
         (given(inputProcessors=[{"$value": 5}]), "odd-values"),
         (called(options={"inputProcessors": {"$value": 5}}), "odd-values"),
         (called(options={"others": {"odd": 1}}), "odd-values"),
@@ -78,6 +80,7 @@ def test_an_argument_that_is_called_like_a_word_implies_nothing() -> None:
 def test_it_needs_the_hooks_that_its_processors_have() -> None:
     of = given(processors={"a": {"id": "x", "processInput": [], "onViolation": True}, "b": {"processAPIError": []}})
     assert of.hooks == {"processInput", "processAPIError"}
+    assert given(processors={"a": {"builtIn": "response-cache"}}).hooks == {"processLLMRequest", "processLLMResponse"}
 
 
 def test_there_is_an_item_for_each_mode() -> None:

@@ -12,6 +12,8 @@ from processor_conformance.notes import SEEN
 from processor_conformance.peer import NOTIFICATIONS, REQUESTS
 from processor_conformance.scripts import READING, STEPS
 from processor_conformance.words import Json
+from processor_contract.adapter.server import hooks_of
+from processor_contract.adapter.session import BUILT_INS
 from processor_contract.hooks import HOOKS
 
 SCENARIO = schema.document("scenario")
@@ -26,6 +28,21 @@ def test_the_schemas_have_the_hooks_of_the_table(document: Json) -> None:
 def test_a_processor_of_a_scenario_may_have_every_hook_of_the_table() -> None:
     own = {"id", "name", "description", "processDataParts", "onViolation", "methods", "asynchronous"}
     assert set(SCENARIO["$defs"]["processor"]["properties"]) - own == set(words.HOOKS)
+
+
+def test_the_schemas_have_the_built_ins_of_the_table_and_a_capability_for_each() -> None:
+    forms = [document["$defs"]["builtIn"]["properties"]["builtIn"]["enum"] for document in (SCENARIO, PROTOCOL)]
+    assert forms == [list(words.BUILT_INS)] * 2
+    assert schema.capabilities() >= words.BUILT_INS.keys()
+    assert {hook for hooks in words.BUILT_INS.values() for hook in hooks} <= words.HOOKS.keys()
+
+
+def test_the_reference_has_the_built_ins_of_the_table_with_the_same_hooks() -> None:
+    assert {name: tuple(hooks_of({"key": "a", "builtIn": name})) for name in BUILT_INS} == words.BUILT_INS
+
+
+def test_a_scenario_can_require_every_capability() -> None:
+    assert set(SCENARIO["properties"]["requires"]["items"]["enum"]) == schema.capabilities()
 
 
 def test_the_reference_has_the_hooks_of_the_table_in_the_same_arrays() -> None:

@@ -89,6 +89,8 @@ def _lens(scenario: Scenario) -> Iterator[str]:
             yield f"it expects something of the {lane} lane, but its lens has no {key!r}"
         elif lane == "client" and "stream" not in scenario.modes and expected:
             yield "the client lane is compared in mode stream only, in which it is not played"
+        for key in sorted({event.get("processor") for event in expected} & scenario.built_ins.keys()):
+            yield f"no hook of {key!r} is ever seen: it is a built-in, whose hooks call nobody"
         for name in {_selected_by(event) for event in expected} - {None, *lens.get(key, ())} if key in lens else ():
             yield f"{name!r} is expected but not in its lens, so it is never seen"
 
@@ -180,7 +182,7 @@ def _revision(scenario: Scenario) -> Iterator[str]:
         scripts = [one[name] for one in scenario.raw["given"].get("processors", {}).values() if name in one]
         events = [event for event in expected if event.get("hook") == name]
         whens = [clause.get("when", {}) for clauses in scripts for clause in clauses]
-        if not hook.in_six and (scripts or name in scenario.lens.get("work", ())):
+        if not hook.in_six and (name in scenario.hooks or name in scenario.lens.get("work", ())):
             yield f"{name} is not in the {SIX} revision; say so in 'revision'"
         for key in hook.later:
             if any(key in place for place in (*events, *whens)):

@@ -25,13 +25,19 @@ NAMED = {
     "source", "sourceType", "format", "$ref", "toolChoice", "callback", "callbacks", "state", "rule", "createdAt",
     "updatedAt", "mediaType", "mimeType", "url", "required", "pattern", "inputProcessors", "outputProcessors",
     "errorProcessors", "signal", "kind", "outcome", "methods", "asynchronous", "$model", "$callback", "$function",
-    "$date", "$bigint", "$object", "$token",
+    "$date", "$bigint", "$object", "$token", "builtIn",
 }  # fmt: skip
 # Members that are left alone with everything in them.
 WHOLE = {"model", "tokens", "token", "key", "processor", "run", "session", "handle", "call"}
 # Methods whose arguments at these places are names.
 NAMED_ARGUMENTS = {"add": (1,), "get": (0,), "set": (0,), "has": (0,), "delete": (0,)}
-CONTRACTS = {"prepare-step"}  # ids that the contract itself gives
+# Texts that the contract itself gives: an id, and the words of providers by which a refused prefill is known (ERR-41).
+CONTRACTS = {
+    "prepare-step",
+    "does not support assistant message prefill",
+    "assistant response prefill is incompatible with enable_thinking",
+    "requests ending with a model turn are not supported",
+}
 FINISHES = {"step-finish", "finish"}
 HEAD = re.compile(r"data:[^,]*,")  # of an address that holds the file itself
 DATE = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)?\Z")

@@ -16,7 +16,7 @@ from pathlib import Path
 from . import locate, schema
 from .faults import SuiteError
 from .spec import family_order
-from .words import ARRAYS, HOOKS, MODES, REVISIONS, SETTINGS, Json
+from .words import ARRAYS, BUILT_INS, HOOKS, MODES, REVISIONS, SETTINGS, Json
 
 OVERRIDES = {*ARRAYS, "maxProcessorRetries", "maxSteps"}
 
@@ -78,7 +78,14 @@ class Scenario:
     @property
     def hooks(self) -> set[str]:
         """The hooks that its processors have: an implementation without one of them cannot be asked."""
-        return {name for one in self.raw["given"].get("processors", {}).values() for name in one if name in HOOKS}
+        processors = self.raw["given"].get("processors", {}).values()
+        return {name for one in processors for name in BUILT_INS.get(one.get("builtIn"), one) if name in HOOKS}
+
+    @property
+    def built_ins(self) -> dict[str, str]:
+        """The processors that the implementation brings itself: the built-in's name, by key."""
+        processors = self.raw["given"].get("processors", {})
+        return {key: one["builtIn"] for key, one in processors.items() if "builtIn" in one}
 
     @property
     def items(self) -> list[Item]:
@@ -91,7 +98,7 @@ class Scenario:
     def capabilities(self, mode: str) -> set[str]:
         """What an implementation must have declared for this scenario to be asked of it in this mode."""
         implied = {name for name, needed in IMPLIED.items() if needed(self.raw)}
-        return {mode, *implied, *self.raw.get("requires", [])}
+        return {mode, *implied, *self.built_ins.values(), *self.raw.get("requires", [])}
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,11 @@ HOOKS: dict[str, Hook] = {
 }
 ARRAYS = tuple(dict.fromkeys(hook.array for hook in HOOKS.values()))
 CALLBACKS = ("prepareStep", "stopWhen", "onViolation", *ARRAYS)  # an array is one where a function gives it
+# The processors that an implementation may bring ready-made: by name (their capability's, too), the hooks each has.
+BUILT_INS: dict[str, tuple[str, ...]] = {
+    "prefill-error-handler": ("processAPIError",),
+    "response-cache": ("processLLMRequest", "processLLMResponse"),
+}
 STORE = ("store/read", "store/write")
 SETTINGS = ("toolChoice", "activeTools", "providerOptions", "modelSettings", "structuredOutput")
 WORK = (*HOOKS, "tool", *CALLBACKS, *STORE, "warning")  # the names of events in the work lane

@@ -32,8 +32,10 @@ export async function consult(method, params, args, instance) {
 }
 
 // A processor as `session/open` describes it, with the hooks and other methods that it lists; `called` asks the runner
-// what one of them does.
-export function makeProcessor({ key, id, hooks, onViolation, methods = [], asynchronous, ...properties }, called) {
+// what one of them does. `builtIns` makes those that the implementation brings itself, by name.
+export function makeProcessor(described, called, builtIns = {}) {
+  const { key, builtIn, id, hooks, onViolation, methods = [], asynchronous, ...properties } = described;
+  if (builtIn) return builtIns[builtIn]();
   const processor = { ...properties, ...(id !== null && { id }) };
   for (const name of methods) processor[name] = () => {};
   for (const hook of hooks) processor[hook] = args => called('hook/call', { processor: key, hook }, args, processor);

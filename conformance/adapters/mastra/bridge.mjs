@@ -9,15 +9,19 @@ import { provided } from '../javascript/parts.mjs';
 import { causes, decode, encode, errorMakers, makeError, pick, templates } from '../javascript/values.mjs';
 import { Agent, MessageList, TripWire } from '@mastra/core/agent';
 import { RequestContext } from '@mastra/core/request-context';
+import { InMemoryServerCache } from '@mastra/core/cache';
+import { PrefillErrorHandler, ResponseCache } from '@mastra/core/processors';
 import { createTool } from '@mastra/core/tools';
 import { InMemoryStore } from '@mastra/core/storage';
 import { Memory } from '@mastra/memory';
 
 const { version } = JSON.parse(readFileSync(new URL('node_modules/@mastra/core/package.json', import.meta.url)));
+const responseCache = () => new ResponseCache({ cache: new InMemoryServerCache() });
+const builtIns = { 'prefill-error-handler': () => new PrefillErrorHandler(), 'response-cache': responseCache };
 const capabilities = ['generate', 'stream', 'pull', 'close', 'cancel', 'pulled-model', 'concurrent-runs', 'memory',
   'scripted-store', 'call-overrides', 'prepare-step', 'stop-when', 'on-violation', 'function-arrays', 'parallel-tools',
-  'data-chunks', 'error-processors', 'context-messages', 'model-retries', 'settings', 'odd-values'];
-
+  'data-chunks', 'error-processors', 'context-messages', 'model-retries', 'settings', 'odd-values',
+  ...Object.keys(builtIns)];
 const chains = ['inputProcessors', 'outputProcessors', 'errorProcessors'];
 const sessions = new Map();
 const runs = new Map();
@@ -197,7 +201,7 @@ serve({
     return { protocol: 1, implementation: { name: 'mastra', version }, revisions: ['nine-hook'], capabilities };
   },
   async 'session/open'({ session, agent: { models: ids = ['mock/one'], memory: remembers, ...given } }) {
-    const processors = new Map(given.processors?.map(each => [each.key, makeProcessor(each, called)]));
+    const processors = new Map(given.processors?.map(each => [each.key, makeProcessor(each, called, builtIns)]));
     function chain(keys) {
       if (Array.isArray(keys)) return keys.map(key => processors.get(key) ?? key.$value);
       return keys?.$callback ? async args => chain(await callback(keys.$callback)(args)) : keys?.$value;

@@ -16,7 +16,7 @@ from ..errors import NotSaved
 from ..hooks import HOOKS
 from ..stream import RunResult, Stream
 from ..tracing import TracingContext
-from .session import ARRAYS, SETTINGS, Session, named, warnings_told
+from .session import ARRAYS, BUILT_INS, SETTINGS, Session, named, warnings_told
 from .values import Objects, follow, read, snake
 from .wire import Peer, Unserved
 
@@ -47,6 +47,7 @@ CAPABILITIES = [
     "tool-lists",
     "odd-values",
     "warnings",
+    *BUILT_INS,
 ]
 REVISIONS = ["nine-hook", "six-hook"]
 PLAIN_OPTIONS = ("maxProcessorRetries", "maxSteps", "system", "context", "model", *SETTINGS)
@@ -109,7 +110,7 @@ class Server:
 
     def open_session(self, params: Json) -> Json:
         """An agent of the revision asked for: what keeps the nine-hook one keeps the other, but for three hooks."""
-        wanted = {hook for each in params["agent"].get("processors", ()) for hook in each["hooks"]}
+        wanted = {hook for each in params["agent"].get("processors", ()) for hook in hooks_of(each)}
         later = wanted - {hook.wire for hook in HOOKS.values() if hook.in_six or self._revision == REVISIONS[0]}
         if later:
             raise Unserved(f"the revision {self._revision} has no {', '.join(sorted(later))}; ask for {REVISIONS[0]}")
@@ -269,6 +270,16 @@ class Server:
             if handle in session.scopes:
                 return session.scopes[handle]
         raise Unserved(f"no call has the handle {handle!r}")
+
+
+def hooks_of(processor: Json) -> list[str]:
+    """The hooks, by their wire names, that a processor of the session is to have."""
+    if "builtIn" not in processor:
+        return list(processor["hooks"])
+    name = processor["builtIn"]
+    if name not in BUILT_INS:
+        raise Unserved(f"there is no built-in processor {name!r} here; there are {', '.join(BUILT_INS)}")
+    return [hook.wire for own, hook in HOOKS.items() if hasattr(BUILT_INS[name], own)]
 
 
 def _set(objects: Objects, operation: Json, scope: Mapping[str, Any]) -> None:

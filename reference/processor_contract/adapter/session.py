@@ -25,6 +25,7 @@ from ..hooks import HOOKS
 from ..memory import Memory
 from ..models import ModelRequest
 from ..processor import Processor
+from ..processors import PrefillErrorHandler, ResponseCache
 from ..storage import InMemoryStorage
 from ..tools import Tool, ToolContext
 from ..tracing import JsonLines, Span, Tracer
@@ -39,6 +40,7 @@ ABOUT_CALL = ("warnings", "request", "rawResponse")
 SETTINGS = ("toolChoice", "activeTools", "providerOptions", "modelSettings", "structuredOutput")
 AGENT_OPTIONS = ("maxSteps", "maxRetries", *SETTINGS)
 MEMORY_OPTIONS = ("lastMessages", "readOnly")
+BUILT_INS: dict[str, type[Processor]] = {"prefill-error-handler": PrefillErrorHandler, "response-cache": ResponseCache}
 NAMES = {hook.wire: name for name, hook in HOOKS.items()}
 ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
 
@@ -197,7 +199,9 @@ class Session:
     # -- makers ----------------------------------------------------------------------------------------------------
 
     def _processor(self, spec: Json) -> Processor:
-        """One object with exactly the hooks and other methods listed."""
+        """One object with exactly the hooks and other methods listed, or the built-in that is named."""
+        if "builtIn" in spec:
+            return BUILT_INS[spec["builtIn"]]()
         processor = Processor()
         if spec["id"] is not None:
             processor.id = spec["id"]

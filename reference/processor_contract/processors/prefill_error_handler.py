@@ -23,16 +23,17 @@ class PrefillErrorHandler(Processor):
     for the beginning of their answer, and others refuse it.
 
     Once for each step it adds a user message that asks to go on, for this request only (nothing of it is stored), and
-    has the call repeated. Every other error goes its way. Belongs into `error_processors`.
+    has the call repeated (ERR-41). Every other error goes its way. Belongs into `error_processors` (ERR-40).
     """
 
     id = "prefill-error-handler"
 
     def process_api_error(self, args: APIErrorArgs) -> dict[str, bool] | None:
         """Looks at the error's message and, where it has one, at the response body."""
-        if args.retry_count > 0 or not is_refused_prefill(args.error):
+        if args.state.get("mended") == args.step_number or not is_refused_prefill(args.error):  # ERR-42, ERR-43
             return None
-        args.message_list.add(REMINDER, "context")
+        args.state["mended"] = args.step_number
+        args.message_list.add(REMINDER, "context")  # ERR-44
         return {"retry": True}
 
 

@@ -104,7 +104,7 @@ class ResponseCache(Processor):
 
     id = "response-cache"
     description = "Replays answers to requests that were asked before."
-    last_with = "process_llm_request"
+    last_with = "process_llm_request"  # LLM-24
 
     def __init__(
         self,
@@ -122,14 +122,14 @@ class ResponseCache(Processor):
         self._on_error = on_error
 
     def process_llm_request(self, args: LLMRequestArgs) -> dict[str, Any] | None:
-        """The answer kept for this very request, or nothing; the key is left in the state for the answer to come."""
-        key = args.state["key"] = self.key_of(args)
+        """The answer kept for this very request, or nothing (LLM-21)."""
+        key = args.state["key"] = self.key_of(args)  # for the answer to come: no other request's (LLM-27)
         text = None if key is None else self._asked(lambda: self._backend.get(key))
         chunks = chunks_of(text)
         return None if chunks is None else {"response": {"chunks": chunks}}
 
     def process_llm_response(self, args: LLMResponseArgs) -> None:
-        """Keeps a live answer that is whole (S-112: never one that was replayed)."""
+        """Keeps a live answer that is whole, as the provider gave it (LLM-20, LLM-26)."""
         key = args.state.pop("key", None)
         if key is None or args.from_cache or not is_whole(args.chunks):
             return
@@ -138,7 +138,7 @@ class ResponseCache(Processor):
             self._asked(lambda: self._backend.set(key, text))
 
     def key_of(self, args: LLMRequestArgs) -> str | None:
-        """The key of the request that is about to go out; None for one that JSON cannot hold."""
+        """The key of the request that is about to go out (LLM-22, LLM-23); None for one that JSON cannot hold."""
         asked = {field.name: getattr(args._asked, field.name) for field in dataclasses.fields(args._asked)}
         asked.update(prompt=args.prompt, model=getattr(args.model, "id", args.model), abort_signal=None)
         if self._scope is not None:
@@ -169,5 +169,5 @@ def chunks_of(text: Any) -> list[Chunk] | None:
 
 
 def is_whole(chunks: list[Chunk]) -> bool:
-    """Whether it is an answer with a good end, and its last chunk that end."""
+    """Whether it is an answer with a good end, and its last chunk that end (LLM-25)."""
     return bool(chunks) and chunks[-1]["type"] == "finish" and chunks[-1]["payload"].get("finishReason") in WHOLE
