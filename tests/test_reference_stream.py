@@ -576,7 +576,7 @@ def test_a_chunk_edited_into_none_names_the_processor() -> None:
     agent = outputs("hi", id="clumsy", process_output_stream=lambda args: args.part.update(payload=None) or args.part)
 
     with pytest.raises(
-        HookFailed, match=r"processor 'clumsy' failed in processOutputStream: made a chunk that .*STR-20"
+        HookFailed, match=r"processor 'clumsy' failed in processOutputStream: returned a chunk that .*STR-20"
     ):
         agent.generate("x")
 

@@ -168,7 +168,7 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
             run.check_cancelled()
             fault = fault_of(part)
             if fault is not None:
-                raise CallFailed(ProviderFailed(f"the model gave a part that {fault}", "ERR-1"))
+                raise CallFailed(ProviderFailed(f"the model gave a part that {fault}", "ERR-45"))
             try:
                 yield from taken(run, attempt, part, recording)
             except RecursionError:
@@ -203,7 +203,7 @@ def refuse_endless(part: Chunk) -> None:
         clone(part)
     except RecursionError:
         fault = "holds itself, or is nested too deep"
-        raise CallFailed(ProviderFailed(f"the model gave a part that {fault}", "ERR-1")) from None
+        raise CallFailed(ProviderFailed(f"the model gave a part that {fault}", "ERR-45")) from None
 
 
 def provided(run: Run, attempt: Attempt, request: ModelRequest) -> Generator[Chunk, None, None]:

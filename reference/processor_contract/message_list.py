@@ -132,12 +132,12 @@ class MessageList(SystemMessages):
                     if joined != before:
                         self._joined[message["id"]] = joined
                         content["content"] = joined  # PER-26: the flattened text follows the parts
-            except (LookupError, TypeError, AttributeError) as error:
+            except (LookupError, TypeError, AttributeError):
                 raise InvalidMessage(
                     f"{name_of(message, place)} was edited into something that is none; keep its id, role, content and "
                     "parts, or take it out and add another",
                     "MSG-29",
-                ) from error
+                ) from None
 
     # -- changing --------------------------------------------------------------------------------------------------
 

@@ -99,7 +99,7 @@ def chunk(run: Run, link: Link, slate: Slate, returned: Any) -> bool:
     slate["part"] = returned
     if returned is None:
         return True
-    if returned is part and part.get("type") == before:  # STR-11: perhaps edited in place
+    if returned is part and part.get("type") == before and fault_of(part) is None:  # STR-11: perhaps edited in place
         return False
     if not isinstance(returned, dict):
         raise WrongReturn(f"returned {_named(returned)}; return a chunk, or None to drop this one", "STR-20")

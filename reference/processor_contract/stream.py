@@ -279,7 +279,8 @@ def messages_of(run: Run) -> list[Message]:
     try:
         return clone(run.message_list.response())  # type: ignore[no-any-return]
     except (ContractError, RecursionError) as error:
-        raise blamed(run, error) from error
+        failed = blamed(run, error)
+    raise failed  # whose cause is what is wrong with the message, and not what we stumbled over
 
 
 def result_of(run: Run) -> RunResult:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from processor_contract import agent, loop, results, stream, tools
+from processor_contract.context import AbortSignal
 from processor_contract.errors import Cancelled
 from processor_contract.hooks import HOOKS
 from processor_contract.returns import Slate
@@ -108,6 +109,22 @@ def abort_is_followed_by_finish(patch: Patch) -> None:
 def cancelled_stream_just_ends(patch: Patch) -> None:
     """Who cancels knows that it is over."""
     at_the_end(patch, lambda run, chunk: iter(()))
+
+
+@mutant("RES-6")
+def the_last_reason_counts(patch: Patch) -> None:
+    """Who fires the signal last knows best why."""
+
+    def fire(original: Any, own: Any, reason: Any = None) -> None:
+        original(own, reason)
+        own.reason = reason
+
+    def change(run: Run, chunk: Any) -> Chunks:
+        reason = None if run.caller_signal is None else run.caller_signal.reason
+        yield run.chunk("abort", chunk["payload"] if reason is None else {"reason": reason})
+
+    patch.wrap(AbortSignal, "abort", fire)
+    at_the_end(patch, change)
 
 
 @mutant("RES-6")

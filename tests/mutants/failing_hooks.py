@@ -7,7 +7,7 @@ from typing import Any
 
 from processor_contract import agent, errors, loop, pipeline, results, stream
 from processor_contract.data import Chunk, clone
-from processor_contract.errors import ContractError, HookFailed, TripWire
+from processor_contract.errors import ContractError, HookFailed, RunFailed, TripWire
 from processor_contract.hooks import HOOKS
 from processor_contract.returns import Slate
 from processor_contract.run import Attempt, Run
@@ -334,3 +334,9 @@ def later_filters_see_what_one_crashed_on(patch: Patch) -> None:
 
     patch.around(pipeline.plan, plan)
     patch.chain("process_output_stream", chain)
+
+
+@mutant("MSG-53")
+def broken_messages_blame_nobody(patch: Patch) -> None:
+    """A message is nobody's; who broke it is not known when it is found."""
+    patch.around(pipeline.blamed, lambda original, run, error: RunFailed(original(run, error).__cause__ or error))

@@ -1,4 +1,4 @@
-"""Mutants of the family ERR, rules 18 to 25: what error processors change, and how often they may."""
+"""Mutants of the family ERR, rules 18 to 25 and 45: what error processors change, and broken parts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from processor_contract import loop
+from processor_contract.data import fault_of
+from processor_contract.errors import CallFailed, RunFailed
 from processor_contract.message_list import MessageList
 from processor_contract.returns import Slate
 from processor_contract.run import Link, Run, Settings
@@ -208,3 +210,29 @@ def failed_attempt_takes_all_changes(patch: Patch) -> None:
 
     patch.around(loop.answer, answer)
     patch.wrap(Run, "reject_attempt", reject)
+
+
+@mutant("ERR-45")
+def broken_parts_are_passed_over(patch: Patch) -> None:
+    """What is no part is left out, as a client would do."""
+
+    def provided(original: Any, *given: Any) -> Any:
+        return (part for part in original(*given) if fault_of(part) is None)
+
+    patch.around(loop.provided, provided)
+    patch.around(loop.refuse_endless, lambda original, part: None)
+
+
+@mutant("ERR-45")
+def broken_parts_fail_the_run(patch: Patch) -> None:
+    """An answer that cannot be read is no answer of the model's, and no error processor's business."""
+
+    def refuse(original: Any, run: Run, attempt: Any, request: Any) -> Any:
+        try:
+            yield from original(run, attempt, request)
+        except CallFailed as failed:
+            if getattr(failed.error, "rule", None) == "ERR-45":
+                raise RunFailed(failed.error) from failed
+            raise
+
+    patch.around(loop.answer, refuse)

@@ -292,3 +292,15 @@ def data_of_rejected_attempts_stays(patch: Patch) -> None:
 
     patch.wrap(Run, "reject_attempt", reject)
     saving(patch, around)
+
+
+@mutant("PER-1")
+def nothing_is_written_too(patch: Patch) -> None:
+    """Every request ends with a write."""
+
+    def result(original: Any, history: MessageHistory, args: OutputResultArgs) -> None:
+        original(history, args)
+        if not args.message_list.unsaved():
+            history._memory.storage.append(history._thread, history._resource, [])
+
+    patch.wrap(MessageHistory, "process_output_result", result)

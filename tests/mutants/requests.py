@@ -380,3 +380,14 @@ def what_nobody_gave_is_empty(patch: Patch) -> None:
             slate[name] = slate[name] or {}
 
     patch.derived("process_llm_response", emptied)
+
+
+@mutant("LLM-9")
+def a_replay_speaks_of_its_call(patch: Patch) -> None:
+    """What the chunks of an answer say of its call is said of the answer, whenever it was."""
+
+    def noted(original: Any, run: Run, attempt: Attempt, payload: Any) -> Any:
+        attempt.about_call.update(clone(payload))
+        return iter(())
+
+    patch.around(loop.noted, noted)

@@ -139,6 +139,17 @@ def false_is_no_number(patch: Patch) -> None:
     patch.wrap(Memory, "__init__", init)
 
 
+@mutant("PER-41")
+def below_zero_is_none(patch: Patch) -> None:
+    """A number below zero is as good as zero."""
+
+    def init(original: Callable[..., None], own: Memory, *given: Any, **options: Any) -> None:
+        limit = options.get("last_messages")
+        original(own, *given, **{**options, **({"last_messages": 0} if limit is not None and limit < 0 else {})})
+
+    patch.wrap(Memory, "__init__", init)
+
+
 @mutant("PER-42")
 def half_an_address_is_none(patch: Patch) -> None:
     """Who names no thread and resource wants no memory."""

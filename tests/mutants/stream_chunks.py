@@ -7,6 +7,7 @@ from typing import Any
 
 from processor_contract import loop, pipeline, returns
 from processor_contract.data import CONTROL_CHUNKS, Chunk, clone, fault_of
+from processor_contract.errors import RunFailed, WrongReturn
 from processor_contract.returns import Returns, Slate
 from processor_contract.run import Link, Run
 
@@ -269,6 +270,29 @@ def what_is_no_chunk_leaves_the_part(patch: Patch) -> None:
         return as_it_is(slate["part"] if value is not None and fault_of(value) else value)
 
     answers(patch, take)
+
+
+@mutant("STR-20")
+def chunks_that_hold_themselves_blame_nobody(patch: Patch) -> None:
+    """What cannot be copied is the runtime's misfortune."""
+    patch.around(pipeline.wrongly_made, lambda original, run, what, rule: RunFailed(WrongReturn(what, rule)))
+
+
+@mutant("STR-20")
+def chunks_are_checked_when_all_have_had_them(patch: Patch) -> None:
+    """What an edit in place has broken is found where it is needed, and the last to have it is blamed."""
+
+    def take(as_it_is: Callable[[Any], bool], slate: Slate, value: Any) -> bool:
+        return as_it_is(value) if value is None or value is not slate["part"] else False
+
+    def checked(run: Run, came: Chunk, left: Chunk | None) -> Chunk | None:
+        fault = None if left is None else fault_of(left)
+        if fault is not None:
+            raise pipeline.wrongly_made(run, f"made a chunk that {fault}", "STR-20")
+        return left
+
+    answers(patch, take)
+    passing(patch, checked)
 
 
 # -- what is said ------------------------------------------------------------------------------------------------------

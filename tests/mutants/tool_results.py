@@ -191,6 +191,19 @@ def withheld_results_are_null_results(patch: Patch) -> None:
     )
 
 
+@mutant("TOOL-20")
+def a_withheld_result_needs_a_reason(patch: Patch) -> None:
+    """Without a text there is no error, so the result stands."""
+
+    def examine(original: Any, run: Run, info: Any, result: Json, provider_executed: Any) -> Any:
+        invocation = original(run, info, clone(result), provider_executed)
+        if invocation is not None and invocation.get("errorText") == results.WITHHELD:
+            invocation.update(state="result", result=clone(result))
+        return invocation
+
+    patch.around(results.examine_result, examine)
+
+
 @mutant("TOOL-21")
 def the_provider_s_results_go_out_as_they_came(patch: Patch) -> None:
     """The stream is the provider's; processors change what is kept."""
@@ -231,6 +244,19 @@ def who_comes_later_gets_what_was_taken_out(patch: Patch) -> None:
             slate["result"] = clone(raw)
 
     deriving(patch, fall_back)
+
+
+@mutant("TOOL-24")
+def failures_outlive_their_calls(patch: Patch) -> None:
+    """A tool that failed has no result to take out."""
+
+    def settle(original: Any, run: Run, outcome: Outcome) -> Chunks:
+        gone = run.response.invocation(outcome.call["toolCallId"]) is None
+        yield from original(run, outcome)
+        if gone and outcome.error is not None:
+            yield run.chunk("tool-error", {**outcome.call, "error": {"name": "Error", "message": str(outcome.error)}})
+
+    patch.around(results.settle, settle)
 
 
 @mutant("TOOL-33")

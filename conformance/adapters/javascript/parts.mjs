@@ -1,6 +1,6 @@
 // What a model says, in the form in which providers give it to programs in JavaScript (LanguageModelV2).
 // In: a part of the protocol's stream, or an entry of its content. Out: the provider's.
-import { makeError } from './values.mjs';
+import { decode, makeError } from './values.mjs';
 
 // The arguments of a tool call, as they are being written.
 const inputs = {
@@ -9,7 +9,8 @@ const inputs = {
   'tool-call-input-streaming-end': ({ toolCallId }) => ({ type: 'tool-input-end', id: toolCallId }),
 };
 
-export function provided({ type, payload, ...entry }) {
+export function provided(part) {
+  const { type, payload, ...entry } = decode(part);
   if (inputs[type]) return inputs[type](payload);
   const { text, args, error, ...rest } = payload ?? entry;
   return {
