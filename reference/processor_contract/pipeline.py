@@ -169,7 +169,7 @@ def ending_of(run: Run, link: Link, args: HookArgs, error: Exception | None) -> 
 
 
 def blamed(run: Run, error: Exception) -> HookFailed | RunFailed:
-    """What broke the run: for a message that was broken in place, the hook that ran last (ERR-9), whatever failed at
+    """What broke the run: for a message that was broken in place, the hook that ran last (MSG-53), whatever failed at
     it first.
     """
     if not isinstance(error, ContractError):

@@ -23,10 +23,7 @@ const capabilities = ['generate', 'stream', 'pull', 'close', 'cancel', 'pulled-m
   'data-chunks', 'error-processors', 'context-messages', 'model-retries', 'settings', 'odd-values',
   ...Object.keys(builtIns)];
 const chains = ['inputProcessors', 'outputProcessors', 'errorProcessors'];
-const sessions = new Map();
-const runs = new Map();
-const models = new Map();
-const tools = new Map();
+const [sessions, runs, models, tools] = Array.from({ length: 4 }, () => new Map());
 const settings = ['toolChoice', 'activeTools', 'providerOptions', 'modelSettings', 'structuredOutput'];
 
 templates.$model = id => models.get(id) ?? makeModel(id);
