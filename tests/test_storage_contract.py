@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 import processor_contract
-from processor_contract import InMemoryStorage, SQLiteStorage
+from processor_contract import InMemoryStorage, InvalidMessage, SQLiteStorage
 from processor_contract.data import Message
 from processor_contract.storage_contract import StorageContract
 
@@ -292,3 +293,23 @@ def test_unittest_runs_them_too(tmp_path: Path) -> None:
     ran = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
 
     assert (ran.returncode, f"Ran {len(TESTS)} tests" in ran.stderr) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        ("hi", "str, which is no message, cannot be stored; append dicts with an `id` that is a text"),
+        ({"role": "user"}, "a message without an `id` cannot be stored; append dicts with an `id` that is a text"),
+        ({"id": 7}, "a message without an `id` cannot be stored; append dicts with an `id` that is a text"),
+        ({"id": "m", "content": {1, 2}}, "message 'm' cannot be stored: it holds a value of type set"),
+    ],
+)
+@pytest.mark.parametrize("kind", [InMemoryStorage, SQLiteStorage])
+def test_what_is_no_message_is_refused_and_nothing_of_its_block_is_stored(
+    kind: type[Any], message: Any, said: str, tmp_path: Path
+) -> None:
+    storage = kind(*[tmp_path / "store.db"][: kind is SQLiteStorage])
+    with pytest.raises(InvalidMessage, match=re.escape(said)):
+        storage.append("t", "r", [{"id": "good"}, message])
+
+    assert storage.read("t", "r") == []

@@ -59,7 +59,16 @@ class InMemoryStorage:
 
 def packed(messages: Sequence[Message]) -> list[tuple[str, str]]:
     """Id and JSON text of each message; a date becomes its ISO text. Raises `InvalidMessage`, naming the message."""
-    return [(message["id"], _text(message)) for message in messages]
+    return [(_id(message), _text(message)) for message in messages]
+
+
+def _id(message: Any) -> str:
+    found = message.get("id") if isinstance(message, dict) else None
+    if not isinstance(found, str) or not found:
+        lacks = isinstance(message, dict)
+        what = "a message without an `id`" if lacks else f"{type(message).__name__}, which is no message,"
+        raise InvalidMessage(f"{what} cannot be stored; append dicts with an `id` that is a text")
+    return found
 
 
 def _text(message: Message) -> str:

@@ -35,6 +35,7 @@ class Reply:
         self._dialect = dialect
         self._entry = entry
         self._stopping = stopping
+        self._end = "complete"
 
     def give(self, turn: Turn, body: dict[str, Any]) -> None:
         """Sends the answer. Raises `Gone` where the connection ends before it does."""
@@ -76,6 +77,8 @@ class Reply:
                 return
             if event:
                 yield event
+        if any(due is not None and due > number for due in (fault.cut_after, fault.malformed_after, fault.error_after)):
+            self._end = "unspoilt"
 
     # -- on the wire -----------------------------------------------------------------------------------------------
 
@@ -118,7 +121,7 @@ class Reply:
             self._entry["events"] = number + 1
             for piece in split(event) if fault.split_characters else [event]:
                 self._send(piece)
-        self._entry["outcome"] = "complete"
+        self._entry["outcome"] = self._end
         if self._chunked():
             self._connection.wfile.write(b"0\r\n\r\n")
 

@@ -25,6 +25,8 @@ that begin with `#`, are for people. Every member of a turn is optional, and any
   - `splitCharacters`: true: every packet ends in mid-character where it can;
   - `slowRead`: seconds before each 64 bytes of the request that are read. It holds for the turn that is next, whatever
     its `when`: which request it is, is not known before it is read.
+
+A fault due after more events than its answer has does nothing; the log of requests calls such an answer `unspoilt`.
 """
 
 from __future__ import annotations

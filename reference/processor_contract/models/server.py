@@ -82,7 +82,8 @@ class MockServer:
     def log(self) -> list[dict[str, Json]]:
         """The requests so far, oldest first, as `GET /log` gives them: `number`, `api`, `path`, `headers` (keys are
         hidden), `body`, `turn` (the line in the script, null for none), `status`, `events` (how many were sent) and
-        `outcome`: `open`, `complete`, `refused`, `cut`, or `gone` where the client left before the end.
+        `outcome`: `open`, `complete`, `refused`, `cut`, `gone` where the client left before the end, `unspoilt` where
+        the answer was complete before its fault was due.
         """
         with self._lock:
             return [dict(entry) for entry in self._log]
