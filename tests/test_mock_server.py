@@ -42,9 +42,8 @@ def test_the_log_says_what_was_asked_and_how_it_went() -> None:
 @pytest.mark.parametrize("fault", ["cutAfter", "malformedAfter", "errorAfter"])
 def test_the_log_says_where_a_fault_came_too_late(fault: str) -> None:
     with serving({"text": "a", "fault": {fault: 99}}) as server:
-        line = talking(server)
-        line.request("POST", CHAT, json.dumps(question("x", stream=True)))
-        line.getresponse().read()
+        body = json.dumps(question("x", stream=True)).encode()
+        exchanged(server, b"POST %b HTTP/1.0\r\nContent-Length: %d\r\n\r\n" % (CHAT.encode(), len(body)) + body)
 
         assert ended(server) == "unspoilt"
 
