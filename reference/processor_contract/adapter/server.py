@@ -163,7 +163,7 @@ class Server:
         given: dict[str, Any] = self._objects.decode(plain, {})
         given.update({snake(name): session.array(options[name]) for name in ARRAYS if name in options})
         if "tools" in options:
-            given["tools"] = [session.tools[name] for name in options["tools"]]
+            given["tools"] = [session.tool(name) for name in options["tools"]]
         given.update(options.get("others", {}))
         if "memory" in options:
             given.update(thread=options["memory"].get("thread"), resource=options["memory"].get("resource"))

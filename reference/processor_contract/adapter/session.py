@@ -98,10 +98,15 @@ class Session:
         return [self._tool(each) for each in self._spec.get("tools", ())]
 
     @functools.cached_property
-    def tools(self) -> dict[str, Tool]:
-        """Every tool of the session by name; made when a run needs them, as the agent is."""
-        others = [self._tool(each) for each in self._spec.get("otherTools", ())]
-        return {tool.name: tool for tool in (*self._agents_tools, *others)}
+    def _tools_by_name(self) -> dict[str, Tool]:
+        return {tool.name: tool for tool in self._agents_tools}
+
+    def tool(self, name: str) -> Tool:
+        """A tool of the session; one that is not the agent's is made when it is first named."""
+        if name not in self._tools_by_name:
+            spec = next(each for each in self._spec.get("otherTools", ()) if each["name"] == name)
+            self._tools_by_name[name] = self._tool(spec)
+        return self._tools_by_name[name]
 
     def agent(self) -> Agent:
         """The agent, made when the first run needs it, so that a refusal is that run's outcome."""
@@ -152,7 +157,7 @@ class Session:
         """
         handle = self.next_name()
         models = functools.partial(WireModel, self)
-        self.scopes[handle] = (CURRENT_RUN.get(), {**scope, "$tools": self.tools, "$models": models})
+        self.scopes[handle] = (CURRENT_RUN.get(), {**scope, "$tool": self.tool, "$models": models})
         tokens = {
             camel(name): self.objects.token(scope[camel(name)]) for name in TOKENS if scope.get(camel(name)) is not None
         }

@@ -223,7 +223,7 @@ TAGS: dict[str, Any] = {
     "$spread": _spread,
     "$token": lambda objects, token, template, scope: objects.find(token),
     "$object": lambda objects, token, template, scope: objects.find(token),
-    "$tool": lambda objects, name, template, scope: scope["$tools"][name],
+    "$tool": lambda objects, name, template, scope: scope["$tool"](name),
     "$model": lambda objects, model_id, template, scope: scope["$models"](model_id),
     "$list": _new_list,
     "$undefined": lambda *_: None,
