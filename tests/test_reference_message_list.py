@@ -300,7 +300,7 @@ def test_a_message_broken_in_place_is_named(broken: Any) -> None:
     made = listed("a")
     broken(made.everything()[0])
 
-    with pytest.raises(InvalidMessage, match=r"was edited into something that is none.*\[MSG-29\]"):
+    with pytest.raises(InvalidMessage, match=r"was edited into something that is none.*\[MSG-53\]"):
         made.everything()
 
 

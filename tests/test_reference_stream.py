@@ -515,14 +515,14 @@ def test_after_ctrl_c_nothing_is_stored() -> None:
 def test_a_message_broken_in_place_ends_the_run_and_names_the_hook() -> None:
     agent = outputs("hi", id="clumsy", process_output_step=lambda args: args.messages[-1].clear())
 
-    with pytest.raises(HookFailed, match=r"processor 'clumsy' failed in processOutputStep: message .*\[MSG-29\]"):
+    with pytest.raises(HookFailed, match=r"processor 'clumsy' failed in processOutputStep: message .*\[MSG-53\]"):
         agent.generate("x")
 
 
 def test_a_message_broken_in_the_input_phase_names_the_hook() -> None:
     agent = inputs(id="clumsy", process_input=lambda args: args.messages[0].clear())
 
-    with pytest.raises(HookFailed, match=r"processor 'clumsy' failed in processInput: message .*\[MSG-29\]"):
+    with pytest.raises(HookFailed, match=r"processor 'clumsy' failed in processInput: message .*\[MSG-53\]"):
         agent.generate("x")
 
 

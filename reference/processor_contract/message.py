@@ -189,7 +189,7 @@ def _place(place: int | None) -> str:
 def system_message(message: Any) -> dict[str, Any]:
     """A system message `{"role": "system", "content": text}` made of a text, of one like it, or of a message.
 
-    Members that the contract does not name are kept. Raises `InvalidMessage`, also for another role (MSG-29).
+    Members that the contract does not name are kept. Raises `InvalidMessage`, also for another role (MSG-54).
     """
     if isinstance(message, str):
         message = {"role": "system", "content": message}
@@ -197,7 +197,7 @@ def system_message(message: Any) -> dict[str, Any]:
     if message["role"] != "system":
         raise InvalidMessage(
             f"{name_of(message)} has role {message['role']!r} and was given as a system message; use role 'system'",
-            "MSG-29",
+            "MSG-54",
         )
     content = message["content"]
     if isinstance(content, dict):

@@ -105,14 +105,14 @@ class MessageList(SystemMessages):
         return unsaved
 
     def broken(self) -> InvalidMessage | None:
-        """What is wrong with the first message that was edited into none, or into what cannot be kept."""
+        """What is wrong with the first message that was edited into none (MSG-53), or into what cannot be kept."""
         for message in self._messages:
             try:
                 check_whole(message)
             except InvalidMessage as error:
                 return error
             if message.get("id") not in self._source:
-                return InvalidMessage(f"{name_of(message)} has lost its id; keep the one it had", "MSG-29")
+                return InvalidMessage(f"{name_of(message)} has lost its id; keep the one it had", "MSG-53")
         return None
 
     def source_of(self, message_id: str) -> Source | None:
@@ -136,7 +136,7 @@ class MessageList(SystemMessages):
                 raise InvalidMessage(
                     f"{name_of(message, place)} was edited into something that is none; keep its id, role, content and "
                     "parts, or take it out and add another",
-                    "MSG-29",
+                    "MSG-53",
                 ) from None
 
     # -- changing --------------------------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class MessageList(SystemMessages):
     def remove_by_ids(self, ids: Iterable[str]) -> list[Message]:
         """Takes the messages with these ids out (MSG-38) and returns them; unknown ids are ignored (MSG-39)."""
         if isinstance(ids, str) or not isinstance(ids, Iterable):
-            raise InvalidMessage(f"remove_by_ids got {ids!r:.99}; give it a list of ids", "MSG-39")
+            raise InvalidMessage(f"remove_by_ids got {ids!r:.99}; give it a list of ids", "MSG-54")
         unwanted = {one for one in ids if isinstance(one, str)}
         self.before_reading()
         removed = [message for message in self._messages if message["id"] in unwanted]

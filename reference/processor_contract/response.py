@@ -133,7 +133,7 @@ class Response:
         """Makes the parts being streamed say everything that has come so far."""
         for (kind, text_id), (part, pieces) in list(self._open.items()):
             if pieces:
-                if not self._holds(part):  # a processor took it out: what comes after is said all the same
+                if not self._holds(part):  # STR-27: a processor took it out
                     kept = {"providerMetadata": part["providerMetadata"]} if "providerMetadata" in part else {}
                     part = {"type": kind, kind: "", **kept}
                     self._append(part)

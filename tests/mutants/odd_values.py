@@ -161,7 +161,7 @@ def a_copied_answer_is_of_its_last_step(patch: Patch) -> None:
     patch.wrap(Response, "_unclaimed", unclaimed)
 
 
-@mutant("MSG-53")
+@mutant("MSG-54")
 def what_is_no_list_of_ids_is_passed_over(patch: Patch) -> None:
     """No message has a letter for an id, so none is taken out."""
 
@@ -171,7 +171,7 @@ def what_is_no_list_of_ids_is_passed_over(patch: Patch) -> None:
     patch.wrap(MessageList, "remove_by_ids", remove)
 
 
-@mutant("MSG-53")
+@mutant("MSG-54")
 def what_is_no_message_is_not_added(patch: Patch) -> None:
     """Of what is added, the messages are added."""
 
@@ -182,7 +182,7 @@ def what_is_no_message_is_not_added(patch: Patch) -> None:
     patch.wrap(MessageList, "add", add)
 
 
-@mutant("MSG-53")
+@mutant("MSG-54")
 def whoever_is_added_as_the_system_is_it(patch: Patch) -> None:
     """A message that is given as a system message becomes one."""
 
@@ -192,7 +192,7 @@ def whoever_is_added_as_the_system_is_it(patch: Patch) -> None:
     patch.around(message.system_message, mended)
 
 
-@mutant("MSG-54")
+@mutant("MSG-53")
 def broken_messages_are_taken_out(patch: Patch) -> None:
     """What is no message any more is no message of the conversation."""
 
