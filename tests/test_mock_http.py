@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import socket
+import threading
 
 import pytest
 
-from mock_kit import CHAT, asked, exchanged, question, serving, talking
+from mock_kit import CHAT, asked, exchanged, port_of, question, serving, talking
 from processor_contract.data import read_json
 from processor_contract.models import server as module
 
@@ -39,6 +41,30 @@ def test_the_body_of_a_question_for_the_log_is_no_request() -> None:
         answers = exchanged(server, b"GET /log?all HTTP/1.1\r\nContent-Length: %d\r\n\r\n%b" % (len(again), again))
 
     assert answers.count(b"HTTP/1.1 200 OK") == answers.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize("path", [CHAT, "/reset"])
+def test_who_sends_too_much_learns_it(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST_REQUEST", 1000)
+    status = 413 if path == CHAT else 200
+    with serving({"text": "a"}) as server:
+        assert asked(server.url + path, b"x" * 8_000_000)[0] == status
+
+
+def send_for_ever(line: socket.socket) -> None:
+    while True:
+        line.sendall(b"x" * 100)
+        threading.Event().wait(0.01)
+
+
+def test_who_never_stops_sending_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGEST_REQUEST", 1000)
+    monkeypatch.setattr(module, "LINGER", 0.2)
+    begun = b"POST %b HTTP/1.1\r\nContent-Length: 2000\r\n\r\n" % CHAT.encode()
+    with serving({"text": "a"}) as server, socket.create_connection(("127.0.0.1", port_of(server)), 10) as line:
+        line.sendall(begun)
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            send_for_ever(line)
 
 
 @pytest.mark.parametrize(("path", "status"), [("/chat/completions", 404), ("/reset", 200)])

@@ -18,6 +18,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -36,6 +37,7 @@ DIALECTS: dict[str, Dialect] = {"/v1/chat/completions": OPENAI, "/v1/messages": 
 SECRET = ("authorization", "x-api-key", "api-key", "cookie", "proxy-authorization")
 LONGEST_QUOTE = 200  # of a request that is none, so much is said again
 LARGEST_REQUEST = 64 * 1024 * 1024  # bytes
+LINGER = 5.0  # seconds
 LOG_LENGTH = 1000
 
 
@@ -174,13 +176,14 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True  # each write is a packet
+    unread = False  # whether something of a body may still come
     server: Listening
 
     def do_GET(self) -> None:
         """The log, and the models."""
         path = self.path.partition("?")[0]
         if "Content-Length" in self.headers or "Transfer-Encoding" in self.headers:
-            self.close_connection = True  # nobody reads that body: it is not to be taken for the next request
+            self.leave_unread()
         if path == "/log":
             self.answer(200, {"requests": self.server.mock.log()})
         elif path == "/v1/models":
@@ -208,7 +211,7 @@ class Handler(BaseHTTPRequestHandler):
             for _ in self.pieces(0.0):
                 pass
         except Refused:
-            self.close_connection = True
+            self.leave_unread()
 
     def converse(self, path: str, dialect: Dialect) -> None:
         """Answers a request by the script, with the faults that it names."""
@@ -216,7 +219,7 @@ class Handler(BaseHTTPRequestHandler):
         try:
             body = self.body()
         except Refused as refused:
-            self.close_connection = True
+            self.leave_unread()
             self.answer(refused.status, dialect.error(refused.status, str(refused)))
             return
         headers = {name.lower(): value for name, value in self.headers.items()}
@@ -230,6 +233,22 @@ class Handler(BaseHTTPRequestHandler):
             self.answer(refused.status, dialect.error(refused.status, str(refused)))
         except Gone:
             self.close_connection = True
+
+    def leave_unread(self) -> None:
+        """Has this request be the connection's last: its body is not to be taken for the next one."""
+        self.close_connection = self.unread = True
+
+    def finish(self) -> None:
+        """Ends the connection. Who is still sending would lose the answer: so some seconds are read on first."""
+        super().finish()
+        if not self.unread:
+            return
+        ends = time.monotonic() + LINGER
+        with contextlib.suppress(OSError):
+            self.connection.shutdown(socket.SHUT_WR)
+            self.connection.settimeout(LINGER)
+            while time.monotonic() < ends and self.connection.recv(65536):
+                pass
 
     def choose(self, dialect: Dialect, body: Json, headers: dict[str, str]) -> Turn:
         """The turn for a request. Raises `Refused` where the request is none, or none is left."""
