@@ -42,6 +42,7 @@ ORDER = (
     "checks",
     "storage",
     "sqlite_storage",
+    "storage_texts",
     "memory",
     "processors",
     "loop",

@@ -108,6 +108,8 @@ def test_a_built_in_with_hooks_of_the_later_revision_is_for_that_one() -> None:
     [
         ({"builtIn": "oracle"}, "/given/processors/b/builtIn is 'oracle', not one of 'prefill-error-handler', 'resp"),
         ({"builtIn": "response-cache", "id": "x"}, "/given/processors/b/id is no member there; there may be builtIn"),
+        ({"builtIn": "prefill-error-handler", "backend": "failing"}, "/given/processors/b/builtIn: 'response-cache'"),
+        ({"builtIn": "response-cache", "backend": "slow"}, "/given/processors/b/backend is 'slow', not one of 'fai"),
         ({"processWork": []}, "/given/processors/b/processWork is no member there; there may be id, "),
     ],
 )

@@ -12,8 +12,7 @@ from processor_conformance.notes import SEEN
 from processor_conformance.peer import NOTIFICATIONS, REQUESTS
 from processor_conformance.scripts import READING, STEPS
 from processor_conformance.words import Json
-from processor_contract.adapter.server import hooks_of
-from processor_contract.adapter.session import BUILT_INS
+from processor_contract.adapter.built_ins import BUILT_INS, hooks_of
 from processor_contract.hooks import HOOKS
 
 SCENARIO = schema.document("scenario")

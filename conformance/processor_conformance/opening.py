@@ -51,7 +51,7 @@ def start(call: dict[str, Json], mode: str, renaming: Renaming) -> dict[str, Jso
 
 def _processor(key: str, processor: dict[str, Json]) -> dict[str, Json]:
     if "builtIn" in processor:
-        return {"key": key, "builtIn": processor["builtIn"]}
+        return {"key": key, **processor}
     named: dict[str, Json] = {name: processor[name] for name in COPIED if name in processor}
     violation = {"onViolation": True} if processor.get("onViolation", False) is not False else {}
     hooks = [hook for hook in HOOKS if hook in processor]

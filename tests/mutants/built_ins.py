@@ -1,4 +1,4 @@
-"""Mutants of the built-in processors: prefill error handler (ERR-40 to ERR-44), response cache (LLM-20 to LLM-27)."""
+"""Mutants of the built-in processors: prefill error handler (ERR-40 to ERR-44), response cache (LLM-20 to LLM-28)."""
 
 from __future__ import annotations
 
@@ -358,6 +358,19 @@ def answers_are_kept_as_they_went_out(patch: Patch) -> None:
             chunk["payload"]["text"] = args.steps[-1]["text"]
 
     kept(patch, change)
+
+
+@mutant("LLM-28")
+def a_cache_that_is_down_stops_the_run(patch: Patch) -> None:
+    """An exception in a hook ends the run, whoever raised it first."""
+    patch.set(ResponseCache, "_asked", lambda own, ask: ask())
+
+
+@mutant("LLM-28")
+def whatever_was_kept_is_an_answer(patch: Patch) -> None:
+    """What comes out of the cache has been an answer once."""
+    original = cache.chunks_of
+    patch.function(original, lambda text: original(text) or (None if text is None else [END]))
 
 
 @mutant("LLM-27")

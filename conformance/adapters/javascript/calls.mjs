@@ -35,7 +35,7 @@ export async function consult(method, params, args, instance) {
 // what one of them does. `builtIns` makes those that the implementation brings itself, by name.
 export function makeProcessor(described, called, builtIns = {}) {
   const { key, builtIn, id, hooks, onViolation, methods = [], asynchronous, ...properties } = described;
-  if (builtIn) return builtIns[builtIn]();
+  if (builtIn) return builtIns[builtIn](described);
   const processor = { ...properties, ...(id !== null && { id }) };
   for (const name of methods) processor[name] = () => {};
   for (const hook of hooks) processor[hook] = args => called('hook/call', { processor: key, hook }, args, processor);

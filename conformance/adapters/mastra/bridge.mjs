@@ -7,17 +7,14 @@ import { operateOnCall, viewOf } from '../javascript/calls.mjs';
 import { drain, read } from '../javascript/streams.mjs';
 import { provided } from '../javascript/parts.mjs';
 import { causes, decode, encode, errorMakers, makeError, pick, templates } from '../javascript/values.mjs';
+import { builtIns } from './built-ins.mjs';
 import { Agent, MessageList, TripWire } from '@mastra/core/agent';
 import { RequestContext } from '@mastra/core/request-context';
-import { InMemoryServerCache } from '@mastra/core/cache';
-import { PrefillErrorHandler, ResponseCache } from '@mastra/core/processors';
 import { createTool } from '@mastra/core/tools';
 import { InMemoryStore } from '@mastra/core/storage';
 import { Memory } from '@mastra/memory';
 
 const { version } = JSON.parse(readFileSync(new URL('node_modules/@mastra/core/package.json', import.meta.url)));
-const responseCache = () => new ResponseCache({ cache: new InMemoryServerCache() });
-const builtIns = { 'prefill-error-handler': () => new PrefillErrorHandler(), 'response-cache': responseCache };
 const capabilities = ['generate', 'stream', 'pull', 'close', 'cancel', 'pulled-model', 'concurrent-runs', 'memory',
   'scripted-store', 'call-overrides', 'prepare-step', 'stop-when', 'on-violation', 'function-arrays', 'parallel-tools',
   'data-chunks', 'error-processors', 'context-messages', 'model-retries', 'settings', 'odd-values',

@@ -16,7 +16,8 @@ from ..errors import NotSaved
 from ..hooks import HOOKS
 from ..stream import RunResult, Stream
 from ..tracing import TracingContext
-from .session import ARRAYS, BUILT_INS, SETTINGS, Session, named, warnings_told
+from .built_ins import BUILT_INS, hooks_of
+from .session import ARRAYS, SETTINGS, Session, named, warnings_told
 from .values import Objects, follow, read, snake
 from .wire import Peer, Unserved
 
@@ -270,16 +271,6 @@ class Server:
             if handle in session.scopes:
                 return session.scopes[handle]
         raise Unserved(f"no call has the handle {handle!r}")
-
-
-def hooks_of(processor: Json) -> list[str]:
-    """The hooks, by their wire names, that a processor of the session is to have."""
-    if "builtIn" not in processor:
-        return list(processor["hooks"])
-    name = processor["builtIn"]
-    if name not in BUILT_INS:
-        raise Unserved(f"there is no built-in processor {name!r} here; there are {', '.join(BUILT_INS)}")
-    return [hook.wire for own, hook in HOOKS.items() if hasattr(BUILT_INS[name], own)]
 
 
 def _set(objects: Objects, operation: Json, scope: Mapping[str, Any]) -> None:

@@ -25,10 +25,10 @@ from ..hooks import HOOKS
 from ..memory import Memory
 from ..models import ModelRequest
 from ..processor import Processor
-from ..processors import PrefillErrorHandler, ResponseCache
 from ..storage import InMemoryStorage
 from ..tools import Tool, ToolContext
 from ..tracing import JsonLines, Span, Tracer
+from .built_ins import built_in
 from .values import Objects, camel, snake
 from .wire import Peer
 
@@ -40,7 +40,6 @@ ABOUT_CALL = ("warnings", "request", "rawResponse")
 SETTINGS = ("toolChoice", "activeTools", "providerOptions", "modelSettings", "structuredOutput")
 AGENT_OPTIONS = ("maxSteps", "maxRetries", *SETTINGS)
 MEMORY_OPTIONS = ("lastMessages", "readOnly")
-BUILT_INS: dict[str, type[Processor]] = {"prefill-error-handler": PrefillErrorHandler, "response-cache": ResponseCache}
 NAMES = {hook.wire: name for name, hook in HOOKS.items()}
 ARRAYS = ("inputProcessors", "outputProcessors", "errorProcessors")
 
@@ -206,7 +205,7 @@ class Session:
     def _processor(self, spec: Json) -> Processor:
         """One object with exactly the hooks and other methods listed, or the built-in that is named."""
         if "builtIn" in spec:
-            return BUILT_INS[spec["builtIn"]]()
+            return built_in(spec)
         processor = Processor()
         if spec["id"] is not None:
             processor.id = spec["id"]

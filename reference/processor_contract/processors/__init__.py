@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from ..storage_texts import CacheBackend, InMemoryCache
 from .prefill_error_handler import PrefillErrorHandler
-from .response_cache import CacheBackend, InMemoryCache, ResponseCache
+from .response_cache import ResponseCache
 
 __all__ = ["CacheBackend", "InMemoryCache", "PrefillErrorHandler", "ResponseCache"]

@@ -10,80 +10,17 @@ import contextlib
 import dataclasses
 import hashlib
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
-from ..context import Clock, RequestContext
+from ..context import RequestContext
 from ..data import Chunk, canonical, fault_of
 from ..errors import InvalidAgent
 from ..processor import LLMRequestArgs, LLMResponseArgs, Processor
+from ..storage_texts import CacheBackend, InMemoryCache
 
 WHOLE = ("stop", "tool-calls")  # how an answer ends that is worth keeping: neither cut off nor blocked
 UNREADABLE = (TypeError, ValueError, RecursionError)
-
-
-class CacheBackend(Protocol):
-    """Where answers are kept: texts by key. Safe from several threads; free to forget anything at any time."""
-
-    def get(self, key: str) -> str | None:
-        """The text kept under the key, or None."""
-        ...
-
-    def set(self, key: str, text: str) -> None:
-        """Keeps a text, in the place of one that was there."""
-        ...
-
-
-class InMemoryCache:
-    """A backend in this process, of bounded size: what was not asked for the longest time is forgotten first.
-
-    `max_size` counts characters of all texts together; a longer one is not kept at all. `max_age` is in seconds, None
-    for no limit, measured by the `clock`.
-    """
-
-    def __init__(self, max_size: int = 10_000_000, *, max_age: float | None = None, clock: Clock | None = None) -> None:
-        self._max_size = max_size
-        self._max_age = max_age
-        self._clock = clock or Clock()
-        self._entries: OrderedDict[str, tuple[str, float]] = OrderedDict()
-        self._size = 0
-        self._lock = threading.Lock()
-
-    def get(self, key: str) -> str | None:
-        with self._lock:
-            text, since = self._entries.get(key, ("", 0.0))
-            if not text:
-                return None
-            if self._max_age is not None and self._clock.now() - since > self._max_age:
-                self._forget(key)
-                return None
-            self._entries.move_to_end(key)
-            return text
-
-    def set(self, key: str, text: str) -> None:
-        with self._lock:
-            self._forget(key)
-            if len(text) > self._max_size:
-                return
-            self._entries[key] = (text, self._clock.now())
-            self._size += len(text)
-            while self._size > self._max_size:
-                self._forget(next(iter(self._entries)))
-
-    def clear(self) -> None:
-        """Forgets everything."""
-        with self._lock:
-            self._entries.clear()
-            self._size = 0
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def _forget(self, key: str) -> None:
-        text, _ = self._entries.pop(key, ("", 0.0))
-        self._size -= len(text)
 
 
 class ResponseCache(Processor):
@@ -99,7 +36,7 @@ class ResponseCache(Processor):
     broken, and requests that are no JSON. Replays cost nothing (RES-3); processLLMResponse has `from_cache` true.
 
     `scope` is a function of the request context whose text keeps apart what must not be shared, for instance the
-    tenant's name. What the backend raises makes the request go to the provider, and is given to `on_error`.
+    tenant's name. What the backend raises makes the request go to the provider (LLM-28), and is given to `on_error`.
     """
 
     id = "response-cache"
