@@ -95,6 +95,8 @@ def _tool(tool: dict[str, Json]) -> str:
     execute = tool.get("execute", [])
     if execute is False:
         return "the client's own, not executed here"
+    if "$value" in tool or isinstance(execute, dict):
+        return prose.template(tool)
     return "; ".join(map(prose.clause, execute)) or "returns {ok: true}"
 
 

@@ -19,7 +19,7 @@ from .trace import Trace
 from .words import HOOKS, LANES, RULE, SIX, WORK, Json
 
 NAME = re.compile(rf"({RULE.pattern})-[a-z0-9]+(-[a-z0-9]+)*")
-TAGS = {"$undefined", "$date", "$bigint", "$circular", "$function", "$object", "$error", "$literal"}
+TAGS = {"$undefined", "$date", "$bigint", "$number", "$circular", "$function", "$object", "$error", "$literal"}
 NEGATIVE = ("$absent", "$not")
 
 

@@ -59,11 +59,15 @@ def _processor(key: str, processor: dict[str, Json]) -> dict[str, Json]:
 
 
 def _tool(name: str, tool: dict[str, Json]) -> dict[str, Json]:
+    if "$value" in tool:
+        return {"name": name, **tool}
+    execute = tool.get("execute")
     return {
         "name": tool.get("name", name),
         "description": tool.get("description", name),
         "parameters": tool.get("parameters", PARAMETERS),
-        "execute": tool.get("execute") is not False,
+        "execute": execute if isinstance(execute, dict) else execute is not False,
+        **({"asynchronous": True} if "asynchronous" in tool else {}),
     }
 
 

@@ -25,7 +25,7 @@ NAMED = {
     "source", "sourceType", "format", "$ref", "toolChoice", "callback", "callbacks", "state", "rule", "createdAt",
     "updatedAt", "mediaType", "mimeType", "url", "required", "pattern", "inputProcessors", "outputProcessors",
     "errorProcessors", "signal", "kind", "outcome", "methods", "asynchronous", "$model", "$callback", "$function",
-    "$date", "$bigint", "$object", "$token", "builtIn", "backend",
+    "$date", "$bigint", "$number", "$object", "$token", "builtIn", "backend",
 }  # fmt: skip
 # Members that are left alone with everything in them.
 WHOLE = {"model", "tokens", "token", "key", "processor", "run", "session", "handle", "call"}

@@ -182,8 +182,9 @@ def _arrays(raw: Json) -> list[Json]:
 
 def _odd(raw: Json) -> bool:
     """Whether something stands there that nobody should write."""
-    processors = raw["given"].get("processors", {}).values()
-    odd = any("methods" in one or "asynchronous" in one or not one.get("id", "id") for one in processors)
+    processors, tools = (raw["given"].get(name, {}).values() for name in ("processors", "tools"))
+    odd = any("methods" in one or not one.get("id", "id") for one in processors)
+    odd = odd or any("asynchronous" in one for one in (*processors, *tools))
     return odd or _has([raw["given"], *_options(raw)], "$value") or any("others" in one for one in _options(raw))
 
 

@@ -61,7 +61,8 @@ class Scripts:
                 if isinstance(processor.get(name), list):
                     self._add(name, key, processor[name])
         for name, tool in [*given.get("tools", {}).items(), *given.get("otherTools", {}).items()]:
-            self._add("tool", tool.get("name", name), tool.get("execute", []) or [])
+            execute = tool.get("execute", [])
+            self._add("tool", tool.get("name", name), execute if isinstance(execute, list) else [])
         for name in ARRAYS:
             if isinstance(given.get(name), dict) and "$callback" in given[name]:
                 self._add(name, "", given[name]["$callback"])

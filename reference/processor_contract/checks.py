@@ -85,21 +85,21 @@ def refuse_late(function: Any, what: str) -> None:
 
 
 def checked_function(name: str, function: Any) -> Callable[..., Any] | None:
-    """A callback of a call, or None where it brings none (CFG-26)."""
+    """A callback of a call, or None where it brings none (CFG-26, CFG-37)."""
     if function is not None and not callable(function):
-        raise InvalidAgent(f"{name} is {described(function)}; use a function", "CFG-16")
+        raise InvalidAgent(f"{name} is {described(function)}; use a function", "CFG-37")
     refuse_late(function, name)
     return function  # type: ignore[no-any-return]
 
 
 def tools_by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """The tools by name; a name that comes twice is refused (CFG-27)."""
+    """The tools by name; a name that comes twice is refused (CFG-27), and what is no tool (CFG-37)."""
     by_name: dict[str, Tool] = {}
     if not isinstance(tools, Iterable):
-        raise InvalidAgent(f"tools is {described(tools)}; use a list of Tool", "CFG-16")
+        raise InvalidAgent(f"tools is {described(tools)}; use a list of Tool", "CFG-37")
     for tool in tools:
         if not is_tool(tool):
-            raise InvalidAgent(f"tools hold {described(tool)}; use a list of Tool", "CFG-16")
+            raise InvalidAgent(f"tools hold {described(tool)}; use a list of Tool", "CFG-37")
         if tool.name in by_name:
             raise InvalidAgent(f"two tools are called {tool.name!r}; give each a name of its own", "CFG-27")
         by_name[tool.name] = tool
@@ -132,18 +132,18 @@ THINGS = {
 
 
 def check_things(given: Mapping[str, Any]) -> None:
-    """What was given can be used as what it was given for (CFG-16); None where nothing was."""
+    """What was given can be used as what it was given for (CFG-37); None where nothing was."""
     for name, value in given.items():
         needed, instead = THINGS[name]
         if value is not None and not all(hasattr(value, member) for member in needed):
-            raise InvalidAgent(f"{name} is {described(value)}; use {instead}", "CFG-16")
+            raise InvalidAgent(f"{name} is {described(value)}; use {instead}", "CFG-37")
 
 
 def checked_instructions(instructions: Any) -> list[Any]:
     """The instructions as a list; each of them is looked at where it becomes a system message (MSG-29)."""
     if isinstance(instructions, Iterable) and not isinstance(instructions, (bytes, dict)):
         return [instructions] if isinstance(instructions, str) else list(instructions)
-    raise InvalidAgent(f"instructions is {described(instructions)}; use a text or a list of texts", "CFG-16")
+    raise InvalidAgent(f"instructions is {described(instructions)}; use a text or a list of texts", "CFG-37")
 
 
 def checked_count(name: str, value: Any, least: int, rule: str = "CFG-29") -> int | None:

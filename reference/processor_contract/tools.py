@@ -52,7 +52,7 @@ class Tool:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise InvalidAgent(f"a tool is called {self.name!r}; give it a text as name")
+            raise InvalidAgent(f"a tool is called {self.name!r}; give it a text as name", "CFG-37")
         try:
             self.schema = Schema(self.parameters)
         except InvalidSchema as error:
@@ -69,11 +69,13 @@ class Tool:
 def check_plain(name: str, execute: Any) -> None:
     """A tool is a plain function: what an asynchronous one returns, or a generator, is no result."""
     if not callable(execute):
-        raise InvalidAgent(f"tool {name!r} has {type(execute).__name__} as execute; give it a function, or None")
+        found = f"tool {name!r} has {type(execute).__name__} as execute"
+        raise InvalidAgent(f"{found}; give it a function, or None", "CFG-37")
     if inspect.iscoroutinefunction(execute) or inspect.isasyncgenfunction(execute):
-        raise InvalidAgent(f"tool {name!r} is asynchronous; write it with `def`, without `async`", "CFG-26")
+        raise InvalidAgent(f"tool {name!r} is asynchronous; write it with `def`, without `async`", "CFG-38")
     if inspect.isgeneratorfunction(execute):
-        raise InvalidAgent(f"tool {name!r} is a generator; return the result, and send chunks with context.writer")
+        instead = "return the result, and send chunks with context.writer"
+        raise InvalidAgent(f"tool {name!r} is a generator; {instead}", "CFG-38")
 
 
 def wants_context(name: str, execute: Callable[..., Any]) -> bool:
@@ -197,5 +199,5 @@ def _result(run: Run, tool: Tool, call: ToolCallInfo, span: Span) -> Any:
     if inspect.isawaitable(result):
         if inspect.iscoroutine(result):
             result.close()
-        raise ContractError(f"tool {tool.name!r} returned something to be awaited; return the result itself")
+        raise ContractError(f"tool {tool.name!r} returned something to be awaited; return the result itself", "CFG-38")
     return result

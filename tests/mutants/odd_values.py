@@ -1,5 +1,6 @@
 """Mutants of several families: what nobody should give, break or return, and is taken or blamed on nobody (CFG-16,
-CFG-17, DAT-25, LLM-3, LLM-11, LLM-19, MSG-16, MSG-29, MSG-30, MSG-53, MSG-54, RTY-17, STR-27, TOOL-14, TOOL-17).
+CFG-17, CFG-37, CFG-38, DAT-25, LLM-3, LLM-11, LLM-19, MSG-16, MSG-29, MSG-30, MSG-53, MSG-54, RTY-17, STR-27, TOOL-14,
+TOOL-17).
 """
 
 from __future__ import annotations
@@ -7,7 +8,8 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from processor_contract import checks, message, pipeline, prompt, request, returns
+from processor_contract import checks, message, pipeline, prompt, request, returns, tools
+from processor_contract.agent import Agent
 from processor_contract.data import Part, fault_of, jsonable
 from processor_contract.errors import ContractError, InvalidMessage, InvalidSchema
 from processor_contract.keywords import KEYWORDS, Keyword, kinds_of
@@ -16,6 +18,8 @@ from processor_contract.response import Response
 from processor_contract.returns import Returns, Slate
 from processor_contract.run import Link, Run
 from processor_contract.schema import Schema
+from processor_contract.settings import is_tool
+from processor_contract.tools import Tool
 
 from . import Patch, mutant
 from .messages_refused import mending
@@ -113,6 +117,60 @@ def spoiled_settings_blame_nobody(patch: Patch) -> None:
 def parameters_of_tools_are_shared(patch: Patch) -> None:
     """A step has tools of its own, with the parameters that all have."""
     patch.function(request.own_tool, copy)
+
+
+@mutant("CFG-37")
+def instructions_that_are_none_are_passed_over(patch: Patch) -> None:
+    """An agent without a text has no instructions."""
+
+    def checked(original: Any, given: Any) -> Any:
+        return original(given if isinstance(given, (str, list, tuple)) else ())
+
+    patch.around(checks.checked_instructions, checked)
+
+
+@mutant("CFG-37")
+def what_is_no_tool_is_not_offered(patch: Patch) -> None:
+    """Of the tools those are offered that are some."""
+    patch.around(checks.tools_by_name, lambda original, given: original(filter(is_tool, given)))
+
+
+@mutant("CFG-37")
+def tools_are_made_to_fit(patch: Patch) -> None:
+    """A tool without a name gets one, and one that cannot be executed is the client's."""
+
+    def made(original: Any, own: Tool) -> None:
+        own.name = own.name or "tool"
+        own.execute = own.execute if callable(own.execute) else None
+        original(own)
+
+    patch.wrap(Tool, "__post_init__", made)
+
+
+@mutant("CFG-37")
+def what_a_call_cannot_use_it_does_not_bring(patch: Patch) -> None:
+    """A call goes on without what it cannot use."""
+    needed = {"prepare_step": "__call__", "stop_when": "__call__", "request_context": "get", "abort_signal": "on_abort"}
+
+    def run(original: Any, own: Agent, given: Any, options: dict[str, Any]) -> Run:
+        sound = {name: one for name, one in options.items() if hasattr(one, needed.get(name, "__class__"))}
+        return original(own, given, sound)  # type: ignore[no-any-return]
+
+    patch.wrap(Agent, "_run", run)
+
+
+@mutant("CFG-38")
+def asynchronous_tools_are_started(patch: Patch) -> None:
+    """What a tool returns is its result, also where that is still on its way."""
+
+    def result(original: Any, run: Run, tool: Tool, call: Any, span: Any) -> Any:
+        assert tool.execute is not None
+        coroutine = tool.execute(call["args"], None)
+        coroutine.close()
+        return type(coroutine).__name__
+
+    patch.function(tools.check_plain, lambda name, execute: None)
+    patch.around(tools._result, result)
 
 
 # -- messages ----------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ export function pick(names, from, as = value => value) {
 export function encode(value, within = []) {
   if (value === undefined) return { $undefined: true };
   if (typeof value === 'bigint') return { $bigint: String(value) };
+  if (typeof value === 'number' && !Number.isFinite(value)) return { $number: String(value) };
   if (typeof value === 'function') return { $function: value.name };
   if (value === null || typeof value !== 'object') return value;
   if (value instanceof Date) return { $date: value.toISOString() };
@@ -69,6 +70,7 @@ export const templates = {
   $undefined: () => undefined,
   $date: text => new Date(text),
   $bigint: text => BigInt(text),
+  $number: Number,
   $circular: () => { const value = {}; value.self = value; return value; },
   $function: name => ({ [name]: () => undefined })[name],
   $error: description => makeError(description),

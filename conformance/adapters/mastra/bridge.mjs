@@ -85,13 +85,14 @@ async function consult(...call) {
 const called = (method, params, args, owner) => consult(method, { ...params, arguments: view(args) }, args, owner);
 const callback = callback => args => called('callback/call', { callback }, args);
 
-function makeTool({ name, description = name, parameters, execute }) {
+function makeTool({ name, description = name, parameters, execute, ...odd }) {
+  if ('$value' in odd) return odd.$value;
   const inputSchema = parameters ?? {};
   function run(args, { agent, writer, abortSignal, requestContext }) {
     const params = { tool: name, toolCallId: agent.toolCallId, args: encode(args) };
     return consult('tool/call', params, { args, writer, abortSignal, requestContext });
   }
-  return createTool({ id: name, description, inputSchema, ...(execute !== false && { execute: run }) });
+  return createTool({ id: name, description, inputSchema, ...(execute !== false && { execute: execute?.$value ?? run }) });
 }
 
 function makeModel(id) {
@@ -206,7 +207,7 @@ serve({
     function madeAgent() { // for the first run, so that a refusal is that run's outcome
       for (const tool of [...(given.tools ?? []), ...(given.otherTools ?? [])]) tools.set(tool.name, makeTool(tool));
       return new Agent({
-        id: 'agent', name: 'agent', instructions: given.instructions ?? '', model: models.get(ids[0]), memory,
+        id: 'agent', name: 'agent', instructions: given.instructions?.$value ?? given.instructions ?? '', model: models.get(ids[0]), memory,
         tools: Object.fromEntries((given.tools ?? []).map(({ name }) => [name, tools.get(name)])),
         ...pick(chains, given, chain),
         ...pick(['maxProcessorRetries', 'maxRetries'], given),

@@ -165,7 +165,8 @@ class Server:
         given.update({snake(name): session.array(options[name]) for name in ARRAYS if name in options})
         if "tools" in options:
             given["tools"] = [session.tool(name) for name in options["tools"]]
-        given.update(options.get("others", {}))
+        others = self._objects.decode(options.get("others", {}), {})
+        given.update({snake(name): value for name, value in others.items()})
         if "memory" in options:
             given.update(thread=options["memory"].get("thread"), resource=options["memory"].get("resource"))
         if "requestContext" in options:

@@ -94,7 +94,7 @@ class Session:
 
     @functools.cached_property
     def _agents_tools(self) -> list[Tool]:
-        return [self._tool(each) for each in self._spec.get("tools", ())]
+        return [each["$value"] if "$value" in each else self._tool(each) for each in self._spec.get("tools", ())]
 
     @functools.cached_property
     def _tools_by_name(self) -> dict[str, Tool]:
@@ -117,7 +117,7 @@ class Session:
             self._agent = Agent(
                 spec["models"][0],
                 models=models,
-                instructions=spec.get("instructions", ()),
+                instructions=in_place_of(spec.get("instructions", ())),
                 tools=self._agents_tools,
                 **{snake(name): self.array(spec[name]) for name in ARRAYS if name in spec},
                 max_processor_retries=spec.get("maxProcessorRetries"),
@@ -131,10 +131,10 @@ class Session:
     def array(self, keys: Json) -> Any:
         """The processors of an array, the function that makes it, or what stands in its place."""
         if isinstance(keys, list):
-            return [key["$value"] if isinstance(key, dict) else self._processors[key] for key in keys]
+            return [in_place_of(key) if isinstance(key, dict) else self._processors[key] for key in keys]
         if isinstance(keys, dict) and "$callback" in keys:
             return lambda context: self.array(self.callback(keys["$callback"], {"requestContext": context}))
-        return keys["$value"] if isinstance(keys, dict) else keys
+        return in_place_of(keys)
 
     # -- calls -----------------------------------------------------------------------------------------------------
 
@@ -241,17 +241,24 @@ class Session:
             return self._returned(answer["return"], handle)
 
         parameters = spec.get("parameters", {"type": "object"})
-        own = execute if spec.get("execute", True) else None
+        own: Any = later(execute) if spec.get("asynchronous") else execute
+        if spec.get("execute", True) is not True:
+            own = in_place_of(spec["execute"]) or None
         return Tool(spec["name"], own, spec.get("description", ""), parameters)
 
 
-def later(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
+def later(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same, written asynchronously."""
 
-    async def hook(args: Any) -> Any:
-        return method(args)
+    async def called(*args: Any) -> Any:
+        return function(*args)
 
-    return hook
+    return called
+
+
+def in_place_of(given: Json) -> Any:
+    """What was given, or the value that stands in its place."""
+    return given["$value"] if isinstance(given, dict) and "$value" in given else given
 
 
 class NoPauses(Clock):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import itertools
+import math
 import re
 import threading
 from collections.abc import Mapping
@@ -28,6 +29,7 @@ ERROR_FIELDS = {
 }
 MARK = re.compile("(?<!^)(?=[A-Z])")
 BIG = 2**53
+NO_JSON = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}  # numbers, as the wire has them
 
 
 class NoSuchPath(LookupError):
@@ -91,6 +93,8 @@ class Objects:
 
     def encode(self, value: Any, above: tuple[int, ...] = ()) -> Json:
         """A value as the wire carries it; `above` are the ids of what it stands in."""
+        if isinstance(value, float) and not math.isfinite(value):
+            return {"$number": NO_JSON[str(value)]}
         if value is None or isinstance(value, (str, bool, float)):
             return value
         if value is UNSET:
@@ -229,6 +233,7 @@ TAGS: dict[str, Any] = {
     "$undefined": lambda *_: None,
     "$date": lambda objects, text, template, scope: datetime.datetime.fromisoformat(text.replace("Z", "+00:00")),
     "$bigint": lambda objects, text, template, scope: int(text),
+    "$number": lambda objects, text, template, scope: float(text),
     "$circular": _circular,
     "$function": lambda objects, name, template, scope: lambda *args: name,
     "$error": lambda objects, described, template, scope: objects.make_error(described),
