@@ -47,6 +47,8 @@ def called(**members: Json) -> Scenario:
         (called(options={"inputProcessors": {"$value": 5}}), "odd-values"),
         (called(options={"others": {"odd": 1}}), "odd-values"),
         (scenario([{}], lens={"work": ["warning"]}), "warnings"),
+        (scenario([{"outcome": {"objectError": {"$absent": True}}}]), "objects"),
+        (scenario([{"outcome": {"sources": [{}]}}]), "gathered"),
         (called(reading=[{"close": True}]), "close"),
         (given(processors={"a": {"processInput": [{"close": True}]}}), "close"),
         (given(processors={"a": {"processInput": [{"do": [{"cancel": True}]}]}}), "cancel"),

@@ -225,6 +225,11 @@ def _watches_store(raw: Json) -> bool:
     )
 
 
+def _expects(*members: str) -> Callable[[Json], bool]:
+    """Whether an outcome is expected to have, or not to have, one of these members."""
+    return lambda raw: any(not one.get("outcome", {}).keys().isdisjoint(members) for one in raw.get("expect", []))
+
+
 # What of a scenario's content implies which capability.
 IMPLIED: dict[str, Callable[[Json], bool]] = {
     "memory": lambda raw: "memory" in raw["given"] or _has(_options(raw), "memory"),
@@ -250,5 +255,7 @@ IMPLIED: dict[str, Callable[[Json], bool]] = {
     "call-tools": lambda raw: any("tools" in options for options in _options(raw)),
     "tool-lists": lambda raw: _has([raw["given"].get("tools")], "name"),
     "odd-values": _odd,
+    "objects": _expects("object", "objectError", "usedFallback"),
+    "gathered": _expects("reasoning", "sources", "files", "toolResults"),
     "warnings": lambda raw: "warning" in raw.get("lens", {}).get("work", ()),
 }

@@ -33,7 +33,8 @@ class RunResult:
     `text` joins the accepted steps' texts; after an abort it is empty and `tripwire` holds `{reason, processorId,
     retry?, metadata?}`. `usage` counts every model call. `error` is the provider's own exception after an unrecovered
     failure. Where structured output was asked for, `object` is the answer as an object, `object_error` says what was
-    wrong with it, and `used_fallback` that the object is the `fallbackValue` which was to be taken then.
+    wrong with it, and `used_fallback` that the object is the `fallbackValue` which was to be taken then. What the steps
+    brought besides text (`reasoning`, `sources`, `files`, `tool_results`) is there for all of them (RES-33).
     """
 
     text: str = ""

@@ -1,8 +1,7 @@
 """Structured output: the object that an answer is, where one was asked for.
 
 Flows in: what was asked of the model (`{"schema": ..., "fallbackValue"?: ...}`, or the schema itself), and the run that
-has ended. Flows out: the object, or what is wrong with the answer. What a runtime makes of an answer is no rule of the
-contract (G-46); that the wish reaches the model is (CFG-18).
+has ended. Flows out: the object, or what is wrong with the answer. That the wish reaches the model is CFG-18.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ class Answer:
 
 def answer_of(run: Run) -> Answer:
     """The object of a run that has ended: its last step's text, as the processors left it, by the schema of that step's
-    model call. Nothing where none was asked for.
+    model call (RES-29); a fallback in the place of an answer that is none (RES-31). Nothing where none was asked for.
     """
     asked = run.attempt.structured_output or run.settings.structured_output
     if not asked:
@@ -44,7 +43,7 @@ def answer_of(run: Run) -> Answer:
 
 
 def text_of_last(run: Run) -> str:
-    """The last step's text. Raises `InvalidObject` where the run did not come to an answer, and says why."""
+    """The last step's text. Raises `InvalidObject` where the run did not come to an answer, and says why (RES-32)."""
     if run.tripwire is not None:
         raise InvalidObject(f"there is no object: the run was aborted: {run.tripwire.reason}")
     if run.error is not None:
@@ -54,7 +53,7 @@ def text_of_last(run: Run) -> str:
 
 def object_in(text: str, schema: Json) -> Json:
     """The JSON value that a text is, if it fits the schema. Raises `InvalidObject`, which never quotes the text: it may
-    hold what a processor would have taken out.
+    hold what a processor would have taken out (RES-30).
     """
     try:
         value = read_json(text)

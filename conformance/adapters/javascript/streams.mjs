@@ -1,4 +1,4 @@
-// Reading a web stream as the protocol asks, for an adapter written in JavaScript.
+// Reading a web stream, and what comes of it, as the protocol asks, for an adapter written in JavaScript.
 // In: a reader of chunks, and how a chunk looks on the wire. Out: chunks, a few or all.
 import { tell } from './wire.mjs';
 
@@ -11,6 +11,11 @@ export async function read(reader, count, view) {
     chunks.push(view(value));
   }
   return { chunks, done: false };
+}
+
+// The named members of what a call returned, each awaited where it is a promise.
+export async function settled(result, names) {
+  return Object.fromEntries(await Promise.all(names.map(async name => [name, await result[name]])));
 }
 
 // Reads to the end and tells the runner each chunk.

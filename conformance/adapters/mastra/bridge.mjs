@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { ask, currentRun, serve, tell } from '../javascript/wire.mjs';
 import { consult as askRunner, forgetCalls, freshName, makeProcessor } from '../javascript/calls.mjs';
 import { operateOnCall, viewOf } from '../javascript/calls.mjs';
-import { drain, read } from '../javascript/streams.mjs';
+import { drain, read, settled } from '../javascript/streams.mjs';
 import { provided } from '../javascript/parts.mjs';
 import { causes, decode, encode, errorMakers, makeError, pick, templates } from '../javascript/values.mjs';
 import { builtIns } from './built-ins.mjs';
@@ -18,21 +18,19 @@ const { version } = JSON.parse(readFileSync(new URL('node_modules/@mastra/core/p
 const capabilities = ['generate', 'stream', 'pull', 'close', 'cancel', 'pulled-model', 'concurrent-runs', 'memory',
   'scripted-store', 'call-overrides', 'prepare-step', 'stop-when', 'on-violation', 'function-arrays', 'parallel-tools',
   'data-chunks', 'error-processors', 'context-messages', 'model-retries', 'settings', 'odd-values',
-  ...Object.keys(builtIns)];
+  'objects', 'gathered', ...Object.keys(builtIns)];
+const promised = ['text', 'finishReason', 'totalUsage', 'steps', 'response', 'reasoningText', 'sources', 'files',
+  'toolResults'];
 const chains = ['inputProcessors', 'outputProcessors', 'errorProcessors'];
 const [sessions, runs, models, tools] = Array.from({ length: 4 }, () => new Map());
 const settings = ['toolChoice', 'activeTools', 'providerOptions', 'modelSettings', 'structuredOutput'];
+const spelt = setting => (setting?.fallbackValue === undefined ? setting : { errorStrategy: 'fallback', ...setting });
 
 templates.$model = id => models.get(id) ?? makeModel(id);
 templates.$tool = name => tools.get(name);
 templates.$list = (messages, args) => new MessageList({}).add(decode(messages, args), 'input');
 errorMakers.TripWire = ({ message, processorId, ...options }) =>
   new TripWire(message, pick(['retry', 'metadata'], options), processorId);
-errorMakers.APICallError = ({ message, ...details }) => Object.assign(new Error(message), details, {
-  name: 'AI_APICallError', // with the marks by which every version of the providers' SDK knows one
-  [Symbol.for('vercel.ai.error')]: true,
-  [Symbol.for('vercel.ai.error.AI_APICallError')]: true,
-});
 
 // ---- What the framework hands over, by the contract's names and in its shapes
 
@@ -170,7 +168,7 @@ async function openMemory({ stored = [], ...options }) {
 function callOptions(given, chain, remember, controller) {
   const { memory, requestContext, signal, callbacks = [], others, ...options } = given;
   return {
-    ...decode({ ...options, ...others }),
+    ...decode({ ...options, ...pick(settings, options, spelt), ...others }),
     ...pick(chains, options, chain),
     ...(memory && { memory: { ...memory, options: remember } }), // read-only is an option of a call
     ...(requestContext && { requestContext: new RequestContext(Object.entries(decode(requestContext))) }),
@@ -181,11 +179,15 @@ function callOptions(given, chain, remember, controller) {
 
 // What `generate` returned or, with promises under the same names, a stream.
 async function outcomeOf(result) {
-  const promised = ['text', 'finishReason', 'totalUsage', 'steps', 'response'].map(name => result[name]);
-  const [text, finishReason, usage, steps, response] = await Promise.all(promised);
+  const asked = settled(result, ['object', 'usedFallbackValue']).then(
+    ({ object, usedFallbackValue }) => ({ object, usedFallback: usedFallbackValue || undefined }),
+    error => ({ objectError: causes(error)[0] }),
+  );
+  const { totalUsage: usage, steps, response, ...told } = await settled(result, promised);
+  const { text, finishReason, toolCalls, ...gathered } = step(told);
   const { tripwire, error } = result;
-  const said = encode({ text, finishReason, usage, tripwire, messages: response?.dbMessages });
-  return { outcome: { ...said, steps: steps.map(step), error: causes(error)[0] } };
+  const said = encode({ text, finishReason, usage, tripwire, messages: response?.dbMessages, ...(await asked) });
+  return { outcome: { ...said, ...gathered, steps: steps.map(step), error: causes(error)[0] } };
 }
 
 const raised = at => error => ({ outcome: { raised: causes(error), at } });
@@ -211,7 +213,7 @@ serve({
         tools: Object.fromEntries((given.tools ?? []).map(({ name }) => [name, tools.get(name)])),
         ...pick(chains, given, chain),
         ...pick(['maxProcessorRetries', 'maxRetries'], given),
-        defaultOptions: pick(['maxSteps', ...settings], given),
+        defaultOptions: pick(['maxSteps', ...settings], given, spelt),
       });
     }
     sessions.set(session, { agentOf: () => (agent ??= madeAgent()), chain, stored, remember });

@@ -5,6 +5,7 @@ Flows in: the runner's requests. Flows out: agents of this reference, driven; th
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -12,7 +13,7 @@ from typing import Any
 from .. import __version__
 from ..context import UNSET, AbortSignal, RequestContext
 from ..data import Json
-from ..errors import NotSaved
+from ..errors import InvalidObject, NotSaved
 from ..hooks import HOOKS
 from ..stream import RunResult, Stream
 from ..tracing import TracingContext
@@ -48,8 +49,11 @@ CAPABILITIES = [
     "tool-lists",
     "odd-values",
     "warnings",
+    "objects",
+    "gathered",
     *BUILT_INS,
 ]
+GATHERED = ("reasoning", "sources", "files", "toolResults")
 REVISIONS = ["nine-hook", "six-hook"]
 PLAIN_OPTIONS = ("maxProcessorRetries", "maxSteps", "system", "context", "model", *SETTINGS)
 
@@ -251,7 +255,21 @@ class Server:
             outcome["tripwire"] = encode(result.tripwire)
         if result.error is not None:
             outcome["error"] = self._objects.error(result.error)
-        return outcome
+        gathered = {name: getattr(result, snake(name)) for name in GATHERED}
+        return {**outcome, **self._object(result), **{name: encode(each) for name, each in gathered.items() if each}}
+
+    def _object(self, result: RunResult) -> Json:
+        """The object that was asked for, and what is wrong with the answer."""
+        told: dict[str, Json] = {}
+        if result.object_error is not None:
+            told["objectError"] = self._objects.error(result.object_error)
+        if result.used_fallback:
+            told["usedFallback"] = True
+        with contextlib.suppress(InvalidObject):  # of which we have told already
+            value = result.object
+            if value is not None:
+                told["object"] = self._objects.encode(value)
+        return told
 
     # -- operations ------------------------------------------------------------------------------------------------
 
