@@ -35,7 +35,8 @@ def agent(given: dict[str, Json], renaming: Renaming) -> dict[str, Json]:
 
 def names(given: dict[str, Json]) -> list[str]:
     """The ids of the processors and the names of the tools."""
-    ids = [str(processor.get("id", key)) for key, processor in given.get("processors", {}).items()]
+    scripted = {key: one for key, one in given.get("processors", {}).items() if "builtIn" not in one}
+    ids = [str(processor.get("id", key)) for key, processor in scripted.items()]
     return [*ids, *given.get("tools", {}), *given.get("otherTools", {})]
 
 
