@@ -20,7 +20,7 @@ export COMMAND PYTHON
 
 # What is not the reference's core: what speaks to the world (models, stores, the adapter).
 BESIDE := */adapter/*,*/models/*,*/storage*.py,*/sqlite_storage.py
-LEAST := 93
+LEAST := 96
 
 .PHONY: help conformance test check lint types tests spec demo mutants coverage record record-http bench clean suite dev mastra
 

@@ -75,9 +75,8 @@ class RunTrace(NoTrace):
 
     def step_ended(self, outcome: str, finish_reason: str, usage: Usage) -> None:
         self._end_streams("ok")
-        step, self._step = self._step, None
-        if step is not None:
-            step.end(outcome, finishReason=finish_reason, usage={**usage})
+        self._here.end(outcome, finishReason=finish_reason, usage={**usage})
+        self._step = None
 
     def _end_streams(self, outcome: str) -> None:
         streams, self._streams = self._streams, {}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from processor_contract import run_trace, tools
+from processor_contract import run_trace, tools, tracing
 from processor_contract.agent import Agent
 from processor_contract.run import Run
 from processor_contract.run_trace import RunTrace, TracedModel
@@ -145,6 +147,27 @@ def tools_share_the_current_span(patch: Patch) -> None:
         return made(*others, TracingContext((tracing.current_span or NO_SPAN)._parent))
 
     patch.set(tools, "ToolContext", context)
+
+
+@mutant("CTX-16")
+def spans_of_one_s_own_are_ok(patch: Patch) -> None:
+    """Whether it went well is said by who began it."""
+
+    @contextmanager
+    def span(own: TracingContext, name: str, **attributes: Any) -> Iterator[Span]:
+        made = (own.current_span or NO_SPAN).child(name, **attributes)
+        try:
+            yield made
+        finally:
+            made.end()
+
+    patch.set(TracingContext, "span", span)
+
+
+@mutant("CTX-16")
+def aborts_are_errors_of_one_s_own(patch: Patch) -> None:
+    """An abort is an exception like any other."""
+    patch.set(tracing, "TripWire", ())
 
 
 @mutant("CTX-17")

@@ -117,6 +117,31 @@ def what_is_left_open_is_never_told(patch: Patch) -> None:
     patch.wrap(Span, "end", end)
 
 
+@mutant("CTX-9")
+def a_later_end_is_told_too(patch: Patch) -> None:
+    """What a call came to in the end is worth telling, whenever that is."""
+
+    def end(original: Any, span: Span, outcome: str = "ok", **attributes: Any) -> None:
+        again = span.ended and span._tree is not None and span.kind == "model"
+        original(span, outcome, **attributes)
+        if again and span._tree is not None:
+            span._tree.tracer.export(span._described(outcome, 0.0))
+
+    patch.wrap(Span, "end", end)
+
+
+@mutant("CTX-9")
+def a_trace_is_never_complete(patch: Patch) -> None:
+    """A span is open until it ends, whatever it stands in."""
+
+    def child(original: Any, span: Span, name: str, **attributes: Any) -> Span:
+        made: Span = original(span, name, **attributes)
+        made.ended = made._tree is None
+        return made
+
+    patch.wrap(Span, "child", child)
+
+
 def about_processors(patch: Patch, change: Any) -> None:
     """The span of a hook says what `change(span, link)` makes of it."""
 

@@ -319,9 +319,10 @@ def _call(objects: Objects, operation: Json, scope: Mapping[str, Any]) -> Any:
     return method(target, *objects.decode(operation.get("args", []), scope))
 
 
-def _span(target: TracingContext, name: str) -> None:
+def _span(target: TracingContext, name: str, error: BaseException | None = None) -> None:
     with target.span(name):
-        pass
+        if error is not None:
+            raise error
 
 
 class NoSuchMethod(Exception):

@@ -265,7 +265,7 @@ class NoPauses(Clock):
     """A clock on which no time passes between the retries of a model call."""
 
     def sleep(self, seconds: float, signal: AbortSignal | None = None) -> None:
-        return None
+        super().sleep(0.0, signal)
 
 
 class WatchedTracer(Tracer):
