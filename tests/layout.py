@@ -42,7 +42,6 @@ ORDER = (
     "checks",
     "storage",
     "sqlite_storage",
-    "storage_texts",
     "memory",
     "processors",
     "loop",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..storage_texts import CacheBackend, InMemoryCache
+from .cache_backend import CacheBackend, InMemoryCache
 from .prefill_error_handler import PrefillErrorHandler
 from .response_cache import ResponseCache
 

@@ -17,7 +17,7 @@ from ..context import RequestContext
 from ..data import Chunk, canonical, fault_of
 from ..errors import InvalidAgent
 from ..processor import LLMRequestArgs, LLMResponseArgs, Processor
-from ..storage_texts import CacheBackend, InMemoryCache
+from .cache_backend import CacheBackend, InMemoryCache
 
 WHOLE = ("stop", "tool-calls")  # how an answer ends that is worth keeping: neither cut off nor blocked
 UNREADABLE = (TypeError, ValueError, RecursionError)

@@ -9,7 +9,7 @@ import threading
 from collections import OrderedDict
 from typing import Protocol
 
-from .context import Clock
+from ..context import Clock
 
 
 class CacheBackend(Protocol):
