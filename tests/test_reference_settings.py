@@ -273,7 +273,7 @@ def test_what_is_no_processor_with_an_id_is_refused(wrong: Any) -> None:
 def test_a_hook_that_is_no_method_is_refused() -> None:
     one = One()
     one.process_input_step = "text"  # type: ignore[method-assign, assignment]
-    with pytest.raises(InvalidAgent, match=r"process_input_step of processor 'one' is 'text'; use a method \[CFG-2\]"):
+    with pytest.raises(InvalidAgent, match=r"process_input_step of processor 'one' is 'text'; use a method \[CFG-37\]"):
         agent(one)
 
 

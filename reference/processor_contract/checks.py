@@ -73,7 +73,7 @@ def check_plain(processor: Any) -> None:
     for name in (*HOOKS, "on_violation"):
         method = getattr(processor, name, None)
         if method is not None and not callable(method):
-            raise InvalidAgent(f"{name} of processor {processor.id!r} is {described(method)}; use a method", "CFG-2")
+            raise InvalidAgent(f"{name} of processor {processor.id!r} is {described(method)}; use a method", "CFG-37")
         refuse_late(method, f"{name} of processor {processor.id!r}")
 
 

@@ -60,7 +60,7 @@ def ask(run: Run, attempt: Attempt) -> ModelRequest:
 
 
 def own_tool(tool: Any) -> Any:
-    """A tool as a step may edit it: another object, with parameters of its own."""
+    """A tool as a step may edit it: another object, with parameters of its own (CFG-17)."""
     own = copy(tool)
     if isinstance(own, Tool):
         own.parameters = clone(tool.parameters)

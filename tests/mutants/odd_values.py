@@ -12,6 +12,7 @@ from processor_contract import checks, message, pipeline, prompt, request, retur
 from processor_contract.agent import Agent
 from processor_contract.data import Part, fault_of, jsonable
 from processor_contract.errors import ContractError, InvalidMessage, InvalidSchema
+from processor_contract.hooks import HOOKS
 from processor_contract.keywords import KEYWORDS, Keyword, kinds_of
 from processor_contract.message_list import MessageList, ResponseState
 from processor_contract.response import Response
@@ -127,6 +128,18 @@ def instructions_that_are_none_are_passed_over(patch: Patch) -> None:
         return original(given if isinstance(given, (str, list, tuple)) else ())
 
     patch.around(checks.checked_instructions, checked)
+
+
+@mutant("CFG-37")
+def hooks_that_are_none_are_passed_over(patch: Patch) -> None:
+    """A processor has the hooks that can be called."""
+
+    def plain(original: Any, processor: Any) -> None:
+        for name in [name for name in HOOKS if not callable(getattr(processor, name, original))]:
+            delattr(processor, name)
+        original(processor)
+
+    patch.around(checks.check_plain, plain)
 
 
 @mutant("CFG-37")

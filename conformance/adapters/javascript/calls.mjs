@@ -34,9 +34,9 @@ export async function consult(method, params, args, instance) {
 // A processor as `session/open` describes it, with the hooks and other methods that it lists; `called` asks the runner
 // what one of them does. `builtIns` makes those that the implementation brings itself, by name.
 export function makeProcessor(described, called, builtIns = {}) {
-  const { key, builtIn, id, hooks, onViolation, methods = [], asynchronous, ...properties } = described;
+  const { key, builtIn, id, hooks, onViolation, methods = [], asynchronous, values, ...properties } = described;
   if (builtIn) return builtIns[builtIn](described);
-  const processor = { ...properties, ...(id !== null && { id }) };
+  const processor = { ...properties, ...values, ...(id !== null && { id }) };
   for (const name of methods) processor[name] = () => {};
   for (const hook of hooks) processor[hook] = args => called('hook/call', { processor: key, hook }, args, processor);
   const told = { processor: key, callback: 'onViolation' };

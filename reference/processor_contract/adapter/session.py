@@ -217,6 +217,8 @@ class Session:
         for wire in spec["hooks"]:
             method = self._method(spec["key"], processor, wire)
             setattr(processor, NAMES[wire], later(method) if wire in spec.get("asynchronous", ()) else method)
+        for wire, value in spec.get("values", {}).items():
+            setattr(processor, NAMES[wire], value)
         if spec.get("onViolation"):
             processor.on_violation = lambda violation: self.callback(
                 "onViolation", {"violation": violation}, processor=spec["key"]
