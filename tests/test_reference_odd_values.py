@@ -320,13 +320,13 @@ def test_what_cannot_be_sent_is_the_hooks_error(hook: str, spoil: Any, rule: str
 @pytest.mark.parametrize("name", ["instructions", "memory", "clock", "ids", "tracer"])
 def test_what_an_agent_cannot_use_is_refused(name: str) -> None:
     given: Any = {name: 5}
-    with pytest.raises(InvalidAgent, match=rf"{name} is .*CFG-16"):
+    with pytest.raises(InvalidAgent, match=rf"{name} is .*CFG-37"):
         Agent(ScriptedModel(["hi"]), **given)
 
 
 @pytest.mark.parametrize("name", ["request_context", "abort_signal", "tracing_context"])
 def test_what_a_call_cannot_use_is_refused(name: str) -> None:
-    with pytest.raises(ContractError, match=rf"{name} is .*CFG-16"):
+    with pytest.raises(ContractError, match=rf"{name} is .*CFG-37"):
         Agent(ScriptedModel(["hi"])).generate("x", **{name: 5})
 
 

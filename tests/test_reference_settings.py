@@ -228,7 +228,7 @@ def test_a_set_of_names_is_a_list_of_names() -> None:
 
 @pytest.mark.parametrize("tools", [None, 5, "look", {"look": Tool("look")}, ["look"], [None]])
 def test_what_is_no_list_of_tools_is_refused(tools: Any) -> None:
-    with pytest.raises(InvalidAgent, match=r"use a list of Tool \[CFG-16\]"):
+    with pytest.raises(InvalidAgent, match=r"use a list of Tool \[CFG-37\]"):
         agent(tools=tools)
 
 
@@ -306,7 +306,7 @@ def test_an_answer_that_nobody_awaits_is_an_error_where_returns_are_ignored() ->
 
 @pytest.mark.parametrize("name", ["prepare_step", "stop_when"])
 def test_a_callback_that_is_no_function_is_refused(name: str) -> None:
-    with pytest.raises(InvalidAgent, match=rf"{name} is 'text'; use a function \[CFG-16\]"):
+    with pytest.raises(InvalidAgent, match=rf"{name} is 'text'; use a function \[CFG-37\]"):
         agent().generate("x", **{name: "text"})
 
 

@@ -379,7 +379,7 @@ def test_something_to_be_awaited_is_no_result() -> None:
     stream = Agent(ScriptedModel([CALL, "hi"]), tools=[Tool("add", lambda args: later(args))]).stream("x")
     errors = [chunk["payload"]["error"]["message"] for chunk in stream if chunk["type"] == "tool-error"]
 
-    assert errors == ["tool 'add' returned something to be awaited; return the result itself"]
+    assert errors == ["tool 'add' returned something to be awaited; return the result itself [CFG-38]"]
 
 
 @pytest.mark.parametrize("args", ["text", [1], 7, None])
