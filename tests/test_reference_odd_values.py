@@ -260,12 +260,12 @@ def payload_of(kind: str) -> dict[str, Any]:
 def test_a_part_that_holds_itself_is_a_failure_of_the_provider(kind: str) -> None:
     watcher = processor(process_llm_response=lambda args: None)
     part = {"type": kind, "payload": payload_of(kind)}
-    with pytest.raises(ProviderFailed, match=r"holds itself.*ERR-1"):
+    with pytest.raises(ProviderFailed, match=r"holds itself.*ERR-45"):
         Agent(Provider(part, FINISH), input_processors=[watcher]).generate("x")
 
 
 def test_nothing_as_the_first_part_is_no_empty_answer() -> None:
-    with pytest.raises(ProviderFailed, match=r"has no type.*ERR-1"):
+    with pytest.raises(ProviderFailed, match=r"has no type.*ERR-45"):
         Agent(Provider(None, {"type": "text-delta", "payload": {"text": "hi"}}, FINISH)).generate("x")
 
 
