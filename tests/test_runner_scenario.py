@@ -42,7 +42,7 @@ def called(**members: Json) -> Scenario:
         (given(processors={"a": {"builtIn": "prefill-error-handler"}}), "prefill-error-handler"),
         (given(inputProcessors=[{"$value": 5}]), "odd-values"),
         (given(tools={"look": {"asynchronous": True}}), "odd-values"),
-        (given(processors={"a": {"processInput": {"$value": 5}}}), "odd-values"),
+        (given(processors={"a": {"values": {"processInput": 5}}}), "odd-values"),
         (given(tools={"look": {"execute": {"$value": 5}}}), "odd-values"),
         (given(instructions={"$value": 5}), "odd-values"),
         (called(options={"inputProcessors": {"$value": 5}}), "odd-values"),

@@ -180,8 +180,7 @@ def _revision(scenario: Scenario) -> Iterator[str]:
         return
     expected = [event for run in scenario.expect for event in _events(run.get("work", []))]
     for name, hook in HOOKS.items():
-        processors = scenario.raw["given"].get("processors", {}).values()
-        scripts = [one[name] for one in processors if isinstance(one.get(name), list)]
+        scripts = [one[name] for one in scenario.raw["given"].get("processors", {}).values() if name in one]
         events = [event for event in expected if event.get("hook") == name]
         whens = [clause.get("when", {}) for clauses in scripts for clause in clauses]
         if not hook.in_six and (name in scenario.hooks or name in scenario.lens.get("work", ())):

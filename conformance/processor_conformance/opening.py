@@ -9,7 +9,7 @@ from .rename import Renaming
 from .words import ARRAYS, HOOKS, SETTINGS, Json
 
 MODELS = ["mock/one"]
-COPIED = ("name", "description", "processDataParts", "methods", "asynchronous")
+COPIED = ("name", "description", "processDataParts", "methods", "asynchronous", "values")
 PARAMETERS = {"type": "object", "properties": {}}
 
 
@@ -55,10 +55,8 @@ def _processor(key: str, processor: dict[str, Json]) -> dict[str, Json]:
         return {"key": key, **processor}
     named: dict[str, Json] = {name: processor[name] for name in COPIED if name in processor}
     violation = {"onViolation": True} if processor.get("onViolation", False) is not False else {}
-    hooks = [hook for hook in HOOKS if isinstance(processor.get(hook), list)]
-    values = {hook: processor[hook]["$value"] for hook in HOOKS if isinstance(processor.get(hook), dict)}
-    odd = {"values": values} if values else {}
-    return {"key": key, "id": processor.get("id", key), "hooks": hooks, **named, **violation, **odd}
+    hooks = [hook for hook in HOOKS if hook in processor]
+    return {"key": key, "id": processor.get("id", key), "hooks": hooks, **named, **violation}
 
 
 def _tool(name: str, tool: dict[str, Json]) -> dict[str, Json]:

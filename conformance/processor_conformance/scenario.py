@@ -183,7 +183,7 @@ def _arrays(raw: Json) -> list[Json]:
 def _odd(raw: Json) -> bool:
     """Whether something stands there that nobody should write."""
     processors, tools = (raw["given"].get(name, {}).values() for name in ("processors", "tools"))
-    odd = any("methods" in one or not one.get("id", "id") for one in processors)
+    odd = any("methods" in one or "values" in one or not one.get("id", "id") for one in processors)
     odd = odd or any("asynchronous" in one for one in (*processors, *tools))
     return odd or _has([raw["given"], *_options(raw)], "$value") or any("others" in one for one in _options(raw))
 
