@@ -25,7 +25,7 @@ def test_the_schemas_have_the_hooks_of_the_table(document: Json) -> None:
 
 
 def test_a_processor_of_a_scenario_may_have_every_hook_of_the_table() -> None:
-    own = {"id", "name", "description", "processDataParts", "onViolation", "methods", "asynchronous"}
+    own = {"id", "name", "description", "processDataParts", "onViolation", "methods", "asynchronous", "values"}
     assert set(SCENARIO["$defs"]["processor"]["properties"]) - own == set(words.HOOKS)
 
 
