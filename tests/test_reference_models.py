@@ -190,7 +190,7 @@ def test_a_stream_without_finish_used_nothing() -> None:
     ],
 )
 def test_a_malformed_part_is_a_failure_of_the_provider(part: Any, fault: str) -> None:
-    with pytest.raises(ProviderFailed, match=rf"the model gave a part that .*{fault}.*\[ERR-1\]"):
+    with pytest.raises(ProviderFailed, match=rf"the model gave a part that .*{fault}.*\[ERR-45\]"):
         Agent(Provider(lambda: [part])).generate("x")
 
 
