@@ -182,10 +182,11 @@ def _arrays(raw: Json) -> list[Json]:
 
 def _odd(raw: Json) -> bool:
     """Whether something stands there that nobody should write."""
-    processors, tools = (raw["given"].get(name, {}).values() for name in ("processors", "tools"))
+    given = raw["given"]
+    processors, *tools = (given.get(name, {}).values() for name in ("processors", "tools", "otherTools"))
     odd = any("methods" in one or "values" in one or not one.get("id", "id") for one in processors)
-    odd = odd or any("asynchronous" in one for one in (*processors, *tools))
-    return odd or _has([raw["given"], *_options(raw)], "$value") or any("others" in one for one in _options(raw))
+    odd = odd or any("asynchronous" in one for each in (processors, *tools) for one in each)
+    return odd or _has([given, *_options(raw)], "$value") or any("others" in one for one in _options(raw))
 
 
 def _reading(raw: Json) -> list[dict[str, Json]]:

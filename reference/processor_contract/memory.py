@@ -54,5 +54,5 @@ class MessageHistory(Processor):
         if self._memory.read_only or args.result["finishReason"] == "error":
             return
         unsaved = clone(args.message_list.unsaved())
-        if unsaved:
+        if unsaved:  # PER-46
             self._memory.storage.append(self._thread, self._resource, unsaved)

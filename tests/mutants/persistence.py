@@ -294,7 +294,7 @@ def data_of_rejected_attempts_stays(patch: Patch) -> None:
     saving(patch, around)
 
 
-@mutant("PER-1")
+@mutant("PER-46")
 def nothing_is_written_too(patch: Patch) -> None:
     """Every request ends with a write."""
 

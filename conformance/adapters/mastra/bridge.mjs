@@ -209,7 +209,8 @@ serve({
     function madeAgent() { // for the first run, so that a refusal is that run's outcome
       for (const tool of [...(given.tools ?? []), ...(given.otherTools ?? [])]) tools.set(tool.name, makeTool(tool));
       return new Agent({
-        id: 'agent', name: 'agent', instructions: given.instructions?.$value ?? given.instructions ?? '', model: models.get(ids[0]), memory,
+        id: 'agent', name: 'agent', model: models.get(ids[0]), memory,
+        instructions: given.instructions?.$value ?? given.instructions ?? '',
         tools: Object.fromEntries((given.tools ?? []).map(({ name }) => [name, tools.get(name)])),
         ...pick(chains, given, chain),
         ...pick(['maxProcessorRetries', 'maxRetries'], given),

@@ -243,9 +243,9 @@ class Session:
             return self._returned(answer["return"], handle)
 
         parameters = spec.get("parameters", {"type": "object"})
-        own: Any = later(execute) if spec.get("asynchronous") else execute
-        if spec.get("execute", True) is not True:
-            own = in_place_of(spec["execute"]) or None
+        own = in_place_of(spec.get("execute", True))
+        if isinstance(own, bool):
+            own = (later(execute) if spec.get("asynchronous") else execute) if own else None
         return Tool(spec["name"], own, spec.get("description", ""), parameters)
 
 

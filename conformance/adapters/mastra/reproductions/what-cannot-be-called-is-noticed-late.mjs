@@ -10,4 +10,4 @@ const asked = tools => agentWith({ model: scripted(callTool('c1'), say('done')),
 assert.equal((await asked({ lookup }).generate('hi')).text, 'done');
 await assert.rejects(asked({}).generate('hi', { stopWhen: 3 }));
 assert.deepEqual(seen, ['processInput', 'processInput']);
-sees('A text for what a tool executes is taken, and a number for stopWhen breaks the run behind its first step.');
+sees('What is no function or no tool is noticed when it is needed, if at all: a text for an execute, a number for stopWhen.');
