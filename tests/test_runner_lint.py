@@ -130,8 +130,23 @@ def test_what_the_earlier_revision_has_is_for_both() -> None:
     assert problems([{"work": [hook("a", retryCount=1)]}], given=given) == []
 
 
-def test_a_scenario_that_makes_no_sense_is_a_problem_and_no_crash() -> None:
-    assert any("it is not in the form of a scenario" in problem for problem in problems([{"work": [1]}]))
+@pytest.mark.parametrize(
+    ("expect", "what"),
+    [
+        ([{"work": [1]}], "/expect/0/work/0 is integer, not object"),
+        ([{"outcome": {"text": {"$bind": []}}}], "$bind takes a name, not []"),
+        ([{"outcome": {"text": {"$oneOf": "x"}}}], '$oneOf takes a list of patterns, not "x"'),
+    ],
+)
+def test_an_expectation_that_makes_no_sense_is_a_problem_and_no_crash(expect: list[Json], what: str) -> None:
+    assert problems(expect)[0] == f"ORD-3-in-order: {what}"
+
+
+@pytest.mark.parametrize("member", ["rules", "given", "run", "expect", "lens", "modes", "revision", "twin", "stored"])
+@pytest.mark.parametrize("odd", [None, 5, "x", [5], {"a": 5}, [None]], ids=repr)
+def test_whatever_stands_in_a_scenario_is_a_problem_and_no_crash(member: str, odd: Json) -> None:
+    raw = scenario([{"work": [hook("a")]}], lens=LENS).raw
+    assert lint.lint([Scenario("ORD-3-in-order", "ordering", {**raw, member: odd})], SPEC) != []
 
 
 @pytest.mark.parametrize(
@@ -151,12 +166,12 @@ def test_knows_what_expects_an_absence(expect: list[Json], negative: bool) -> No
 
 def twins(twin: Json, control: Scenario) -> list[str]:
     members = {"twin": twin} if twin else {}
-    own = scenario([{"work": [hook("a", n={"$absent": True})]}], lens=LENS, given=GIVEN, **members)
+    own = scenario([{"work": [hook("a", text={"$absent": True})]}], lens=LENS, given=GIVEN, **members)
     return lint.lint([own, control], SPEC)
 
 
 def control(given: Json, expect: Json = None, **members: Json) -> Scenario:
-    expect = expect or {"work": [hook("a", n=1)]}
+    expect = expect or {"work": [hook("a", text=1)]}
     return scenario([expect], name="ORD-3-control", lens=LENS, given=given, **members)
 
 
@@ -177,10 +192,10 @@ def test_a_scenario_can_be_its_own_control() -> None:
     [
         (None, control(ONE_EDIT), "names no 'twin' that shows it present"),
         ({"of": "ORD-3-none", "edit": "x"}, control(ONE_EDIT), "its twin 'ORD-3-none' is not there"),
-        ({"of": "ORD-3-control"}, control(ONE_EDIT), "its twin's 'edit' is missing"),
+        ({"of": "ORD-3-control", "edit": ""}, control(ONE_EDIT), "its twin's 'edit' is missing"),
         (TWIN, control({**ONE_EDIT, "maxSteps": 3}), "differs by 2 edits"),
         (TWIN, control(GIVEN), "differs by 0 edits"),
-        (TWIN, control(ONE_EDIT, {"work": [hook("a", n={"$not": 1})]}), "expects an absence itself"),
+        (TWIN, control(ONE_EDIT, {"work": [hook("a", text={"$not": 1})]}), "expects an absence itself"),
     ],
 )
 def test_refuses_a_twin(twin: Json, of: Scenario, what: str) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from layout import RUNNER
@@ -13,6 +15,9 @@ from processor_conformance.peer import NOTIFICATIONS, REQUESTS
 from processor_conformance.scripts import READING, STEPS
 from processor_conformance.words import Json
 from processor_contract.adapter.built_ins import BUILT_INS, hooks_of
+from processor_contract.adapter.server import METHODS
+from processor_contract.adapter.session import NOT_ARGUMENTS
+from processor_contract.adapter.values import camel
 from processor_contract.hooks import HOOKS
 
 SCENARIO = schema.document("scenario")
@@ -38,6 +43,17 @@ def test_the_schemas_have_the_built_ins_of_the_table_and_a_capability_for_each()
 
 def test_the_reference_has_the_built_ins_of_the_table_with_the_same_hooks() -> None:
     assert {name: tuple(hooks_of({"key": "a", "builtIn": name})) for name in BUILT_INS} == words.BUILT_INS
+
+
+def test_the_reference_hands_its_hooks_the_arguments_of_the_table() -> None:
+    fields = {field.name for hook in HOOKS.values() for field in dataclasses.fields(hook.args)}
+    assert {"abort", *map(camel, fields - set(NOT_ARGUMENTS))} == set(words.ARGUMENTS)
+
+
+def test_the_reference_has_the_methods_of_the_table() -> None:
+    assert {on: sorted(methods) for on, methods in METHODS.items()} == {
+        on: sorted(methods) for on, methods in words.METHODS.items()
+    }
 
 
 def test_a_scenario_can_require_every_capability() -> None:

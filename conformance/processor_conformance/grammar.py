@@ -41,6 +41,8 @@ PAYLOADS = {
     "finish": ENDING,
     "tripwire": ("reason", "processorId"),
 }
+PIECES = (piece for block in BLOCKS.values() for piece in block[:3])
+KINDS: Types = frozenset({*OUTSIDE, *FRAME, *PAYLOADS, *PIECES, "source", "file"})  # of chunks, but for those of data
 
 
 def faults(scenario: Scenario, chunks: list[Event], *, whole: bool) -> Iterator[Fault]:

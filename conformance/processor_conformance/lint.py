@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from . import schema
 from .match import compare, named
+from .naming import TAGS, events_of, unknown
 from .pattern import OPERATORS, PatternError, operator
 from .scenario import Scenario, objects
 from .spec import Rule, family
@@ -19,27 +20,28 @@ from .trace import Trace
 from .words import HOOKS, LANES, RULE, SIX, WORK, Json
 
 NAME = re.compile(rf"({RULE.pattern})-[a-z0-9]+(-[a-z0-9]+)*")
-TAGS = {"$undefined", "$date", "$bigint", "$number", "$circular", "$function", "$object", "$error", "$literal"}
 NEGATIVE = ("$absent", "$not")
 
 
 def lint(scenarios: Sequence[Scenario], spec: dict[str, Rule]) -> list[str]:
     """Every problem of every scenario, and of all together."""
-    found: list[str] = []
-    for scenario in scenarios:
-        try:
-            found += [f"{scenario.id}: {problem}" for check in CHECKS for problem in check(scenario)]
-            found += [f"{scenario.id}: {problem}" for problem in _rules(scenario, spec)]
-        except (LookupError, TypeError, ValueError, AttributeError) as error:
-            found.append(f"{scenario.id}: it is not in the form of a scenario: {type(error).__name__}: {error}")
-    return found + _twins(scenarios) + _doubles(scenarios)
+    found = [f"{scenario.id}: {problem}" for scenario in scenarios for problem in _of_one(scenario, spec)]
+    whole = [scenario for scenario in scenarios if not schema.scenario_problem(scenario.raw)]
+    return found + _twins(whole) + _doubles(whole)
 
 
-def _form(scenario: Scenario) -> Iterator[str]:
-    """It is as schemas/scenario.json says."""
-    problem = schema.scenario_problem(scenario.raw, strict=True)
-    if problem:
-        yield problem
+def _of_one(scenario: Scenario, spec: dict[str, Rule]) -> list[str]:
+    """The problems of one scenario. Where it is not as schemas/scenario.json says, that is the first."""
+    form = schema.scenario_problem(scenario.raw, strict=True)
+    found = [form] if form else []
+    try:
+        for check in CHECKS:
+            found.extend(check(scenario))
+        found.extend(_rules(scenario, spec))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        if not found:  # else it has been said, and better
+            found.append(f"it is not in the form of a scenario: {type(error).__name__}: {error}")
+    return found
 
 
 def _name(scenario: Scenario) -> Iterator[str]:
@@ -84,7 +86,7 @@ def _lens(scenario: Scenario) -> Iterator[str]:
     lens = scenario.lens
     yield from (f"lens: there is no work event {name!r}" for name in lens.get("work", ()) if name not in WORK)
     for key, lane in (("work", "work"), ("chunks", "client"), ("spans", "spans")):
-        expected = [event for run in scenario.expect for event in _events(run.get(lane, []))]
+        expected = [event for run in scenario.expect for event in events_of(run.get(lane, []))]
         if any(lane in run for run in scenario.expect) and key not in lens:
             yield f"it expects something of the {lane} lane, but its lens has no {key!r}"
         elif lane == "client" and "stream" not in scenario.modes and expected:
@@ -94,16 +96,6 @@ def _lens(scenario: Scenario) -> Iterator[str]:
             yield f"no hook of {key!r} is ever seen: it is a built-in, whose hooks call nobody"
         for name in {_selected_by(event) for event in expected} - {None, *lens.get(key, ())} if key in lens else ():
             yield f"{name!r} is expected but not in its lens, so it is never seen"
-
-
-def _events(lane: Json) -> Iterator[Json]:
-    """The event patterns of a lane, those inside `$unordered` and `$oneOf` too."""
-    for pattern in [lane] if isinstance(lane, dict) else lane:
-        word = operator(pattern)
-        if word in ("$unordered", "$oneOf"):
-            yield from _events(pattern[word])
-        else:
-            yield pattern
 
 
 def _selected_by(event: dict[str, Json]) -> str | None:
@@ -131,6 +123,10 @@ def _patterns(scenario: Scenario) -> Iterator[str]:
         word = operator(inner)
         if word in ("$contains", "$oneOf", "$unordered") and not inner[word]:
             yield f"{json.dumps(inner)} says nothing"
+        if word in ("$oneOf", "$unordered") and not isinstance(inner[word], list):
+            yield f"{word} takes a list of patterns, not {json.dumps(inner[word])}"
+        if word in ("$bind", "$differs") and not isinstance(inner[word], str):
+            yield f"{word} takes a name, not {json.dumps(inner[word])}"
         if word in ("$any", "$absent") and inner[word] is not True:
             yield f"{word} is written {{{word!r}: true}}"
     for value in _bare_values(_expected(scenario)):
@@ -151,7 +147,7 @@ def _bare_values(value: Json) -> Iterator[Json]:
 
 def _names(scenario: Scenario) -> Iterator[str]:
     """Every label that `after` names is there, and every bound name is used again."""
-    events = [event for run in scenario.expect for lane in LANES for event in _events(run.get(lane, []))]
+    events = [event for run in scenario.expect for lane in LANES for event in events_of(run.get(lane, []))]
     labels = [event["label"] for event in events if "label" in event]
     after = {label for event in events for label in named(event.get("after", ()))}
     yield from (f"after: there is no label {label!r}" for label in sorted(after - set(labels)))
@@ -178,7 +174,7 @@ def _revision(scenario: Scenario) -> Iterator[str]:
     """What is for the six-hook revision uses nothing that only the nine-hook one has."""
     if SIX not in scenario.revisions:
         return
-    expected = [event for run in scenario.expect for event in _events(run.get("work", []))]
+    expected = [event for run in scenario.expect for event in events_of(run.get("work", []))]
     for name, hook in HOOKS.items():
         scripts = [one[name] for one in scenario.raw["given"].get("processors", {}).values() if name in one]
         events = [event for event in expected if event.get("hook") == name]
@@ -280,5 +276,5 @@ def _doubles(scenarios: Sequence[Scenario]) -> list[str]:
 
 
 CHECKS: tuple[Callable[[Scenario], Iterator[str]], ...] = (
-    _form, _name, _title, _can_fail, _lens, _patterns, _names, _modes, _revision,
+    _name, _title, _patterns, _can_fail, _lens, _names, _modes, _revision, unknown,
 )  # fmt: skip

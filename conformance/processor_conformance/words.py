@@ -53,6 +53,26 @@ BUILT_INS: dict[str, tuple[str, ...]] = {
     "prefill-error-handler": ("processAPIError",),
     "response-cache": ("processLLMRequest", "processLLMResponse"),
 }
+# What hooks are handed, all of them together; which hook gets which is in PROTOCOL.md.
+ARGUMENTS = (
+    "messages", "systemMessages", "messageList", "stepNumber", "steps", "model", "tools", "toolChoice",
+    "activeTools", "providerOptions", "modelSettings", "structuredOutput", "prompt", "error", "part", "streamParts",
+    "chunks", "fromCache", "warnings", "request", "rawResponse", "finishReason", "providerMetadata", "toolCalls",
+    "text", "usage", "toolName", "toolCallId", "args", "result", "providerExecuted", "state", "writer", "abort",
+    "abortSignal", "retryCount", "requestContext", "tracingContext",
+)  # fmt: skip
+# The methods that operations call, by argument.
+METHODS: dict[str, tuple[str, ...]] = {
+    "messageList": (
+        *(f"get.{view}.{form}" for view in ("all", "input", "response", "remembered") for form in ("db", "ui", "core")),
+        "add", "removeByIds", "updateToolInvocation", "addSystem", "getSystemMessages", "getAllSystemMessages",
+        "replaceAllSystemMessages", "clear.all.db", "clear.input.db", "clear.response.db",
+    ),
+    "writer": ("custom",),
+    "requestContext": ("get", "set", "has", "delete"),
+    "abortSignal": ("aborted",),
+    "tracingContext": ("span",),
+}  # fmt: skip
 STORE = ("store/read", "store/write")
 SETTINGS = ("toolChoice", "activeTools", "providerOptions", "modelSettings", "structuredOutput")
 WORK = (*HOOKS, "tool", *CALLBACKS, *STORE, "warning")  # the names of events in the work lane
