@@ -12,6 +12,7 @@ from processor_contract.returns import Returns, Slate
 from processor_contract.run import Attempt, Link, Run
 
 from . import Patch, mutant
+from .odd_values import blaming_nobody
 from .stream_chunks import passing
 
 
@@ -124,6 +125,7 @@ def an_empty_prompt_blames_nobody(patch: Patch) -> None:
         return original(run, link, slate, returned)
 
     patch.returned("process_llm_request", around)
+    blaming_nobody(patch, "LLM-3")
 
 
 @mutant("LLM-3")

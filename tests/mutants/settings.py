@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import isawaitable
 from typing import Any
 
@@ -43,7 +43,12 @@ def option_objects_may_be_anything(patch: Patch) -> None:
 @mutant("CFG-16")
 def settings_of_agent_and_call_are_trusted(patch: Patch) -> None:
     """Who makes an agent, or calls it, knows what is right; processors are checked."""
-    patch.function(checks.checked_settings, lambda given: {name: clone(value) for name, value in given.items()})
+
+    def trusting(original: Callable[..., dict[str, Any]], given: Mapping[str, Any]) -> dict[str, Any]:
+        output = {name: value for name, value in given.items() if name == "structured_output"}  # else it breaks down
+        return {**{name: clone(value) for name, value in given.items()}, **original(output)}
+
+    patch.around(checks.checked_settings, trusting)
 
 
 @mutant("CFG-8")
