@@ -127,6 +127,16 @@ def test_what_cannot_be_done_is_answered_with_an_error(runner: Runner, method: s
     assert (answer["error"]["code"], text in answer["error"]["message"]) == (-32601, True)
 
 
+@pytest.mark.parametrize(("options", "told"), [({}, {}), ({"structuredOutput": {"schema": {}}}, {"object": None})])
+def test_an_object_that_is_null_is_told_from_none(runner: Runner, options: Any, told: Any) -> None:
+    delta = {"type": "text-delta", "payload": {"id": "t", "text": "null"}}
+    runner.answers["model/call"] = lambda params: {"parts": [delta, SAID[-1]]}
+    started = runner.ask("run/start", session="s", run="1", mode="generate", input="hi", options=options)
+    outcome = started["result"]["outcome"]
+
+    assert (outcome["text"], {key: outcome[key] for key in outcome if key.startswith("object")}) == ("null", told)
+
+
 @pytest.mark.parametrize(("revision", "told"), [("nine-hook", "result"), ("six-hook", "error")])
 def test_a_session_has_the_hooks_of_the_revision_asked_for(revision: str, told: str) -> None:
     runner = Runner()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from processor_contract import Agent, InvalidObject, RunResult, ScriptedModel, Tool
+from processor_contract.structured import Answer
 from reference_kit import processor
 
 SCHEMA: Any = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
@@ -65,6 +66,13 @@ def test_an_answer_that_is_no_such_object_is_an_error_when_it_is_used(mode: str,
 def test_the_error_does_not_quote_the_answer() -> None:
     assert "secret" not in str(asked("generate", "secret").object_error)
     assert "secret" not in str(asked("generate", '{"n": "secret"}').object_error)
+
+
+@modes
+def test_null_is_an_object_too(mode: str) -> None:
+    result = asked(mode, "null", wanted={"schema": {"type": ["integer", "null"]}})
+
+    assert (result.object, result.answer, result.object_error) == (None, Answer(None), None)
 
 
 @modes

@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from .context import UNSET, Unset
 from .data import Json, clone, read_json
 from .errors import InvalidObject, InvalidSchema, told
 from .run import Run
@@ -18,11 +19,11 @@ from .schema import Schema
 
 @dataclass(slots=True)
 class Answer:
-    """What an answer is as an object: `value`, or the `error` that says why it is none; `fallback` where the value is
-    the one that was to be taken then.
+    """What an answer is as an object: `value` (`UNSET` where none was asked for), or the `error` that says why it is
+    none; `fallback` where the value is the one that was to be taken then.
     """
 
-    value: Json = None
+    value: Json | Unset = UNSET
     error: InvalidObject | None = None
     fallback: bool = False
 
@@ -75,4 +76,4 @@ def wanted(answer: Answer) -> Any:
     """The object, for who relies on it. Raises `InvalidObject` where there is none."""
     if answer.error is not None and not answer.fallback:
         raise answer.error
-    return answer.value
+    return None if answer.value is UNSET else answer.value

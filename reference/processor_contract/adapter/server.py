@@ -5,7 +5,6 @@ Flows in: the runner's requests. Flows out: agents of this reference, driven; th
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from .. import __version__
 from ..context import UNSET, AbortSignal, RequestContext
 from ..data import Json
-from ..errors import InvalidObject, NotSaved
+from ..errors import NotSaved
 from ..hooks import HOOKS
 from ..stream import RunResult, Stream
 from ..tracing import TracingContext
@@ -265,10 +264,8 @@ class Server:
             told["objectError"] = self._objects.error(result.object_error)
         if result.used_fallback:
             told["usedFallback"] = True
-        with contextlib.suppress(InvalidObject):  # of which we have told already
-            value = result.object
-            if value is not None:
-                told["object"] = self._objects.encode(value)
+        if result.answer.value is not UNSET:  # RES-29: null is a value too
+            told["object"] = self._objects.encode(result.answer.value)
         return told
 
     # -- operations ------------------------------------------------------------------------------------------------
