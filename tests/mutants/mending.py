@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from processor_contract import loop
-from processor_contract.data import fault_of
+from processor_contract.data import NEEDED, fault_of
 from processor_contract.errors import CallFailed, RunFailed
 from processor_contract.message_list import MessageList
 from processor_contract.returns import Slate
@@ -236,3 +236,15 @@ def broken_parts_fail_the_run(patch: Patch) -> None:
             raise
 
     patch.around(loop.answer, refuse)
+
+
+@mutant("ERR-45")
+def what_a_call_lacks_is_made_up(patch: Patch) -> None:
+    """Some providers forget an id or a name: anything will do."""
+
+    def mended(part: Any) -> Any:
+        if part.get("type") in ("tool-call", "tool-result") and isinstance(part.get("payload"), dict):
+            part["payload"] = {**dict.fromkeys(NEEDED[part["type"]], "unnamed"), **part["payload"]}
+        return part
+
+    patch.around(loop.provided, lambda original, *given: (mended(part) for part in original(*given)))
