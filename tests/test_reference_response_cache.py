@@ -156,7 +156,17 @@ def test_a_request_that_is_no_json_is_not_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "broken", ["", "{", "[]", "[1]", '[{"type": "finish"}]', 7, '[{"type": "text-end", "payload": {}}]']
+    "broken",
+    [
+        "",
+        "{",
+        "[]",
+        "[1]",
+        '[{"type": "finish"}]',
+        7,
+        '[{"type": "text-end", "payload": {}}]',
+        '[{"type": "error", "payload": {}}, {"type": "finish", "payload": {"finishReason": "stop"}}]',
+    ],
 )
 def test_what_the_backend_makes_of_a_text_is_no_answer(broken: Any) -> None:
     backend: Any = type("Broken", (), {"get": lambda self, key: broken, "set": lambda self, key, text: None})
@@ -178,6 +188,32 @@ def test_a_backend_that_fails_stops_no_request() -> None:
 def test_a_backend_needs_get_and_set() -> None:
     with pytest.raises(InvalidAgent, match="use an object with `get` and `set`"):
         ResponseCache({})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "what"),
+    [
+        ({"backend": InMemoryCache}, "the backend of 'response-cache' is a value of type type; use an object with"),
+        ({"scope": "tenant"}, "the scope of 'response-cache' is 'tenant'; use a function, or None"),
+        ({"on_error": 5}, "the on_error of 'response-cache' is a value of type int; use a function, or None"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_at_once(wrong: Any, what: str) -> None:
+    with pytest.raises(InvalidAgent, match=what):
+        ResponseCache(**wrong)
+
+
+@pytest.mark.parametrize("odd", [(1, 2), {1: 2}, float("inf"), b"x", 10**5000], ids=lambda odd: type(odd).__name__)
+def test_an_answer_that_json_would_change_is_not_kept(odd: Any) -> None:
+    source = {"type": "source", "payload": {"id": "s", "sourceType": "url", "url": "http://x.test", "seen": odd}}
+    finish = {"type": "finish", "payload": {"finishReason": "stop"}}
+    turn = {"chunks": [source, finish]}
+    model, agent = cached(turn, turn)
+
+    assert ([agent.generate("x").sources == [source["payload"]] for _ in range(2)], len(model.requests)) == (
+        [True, True],
+        2,
+    )
 
 
 def test_edits_of_a_replay_do_not_reach_the_cache() -> None:

@@ -482,6 +482,18 @@ def test_explain_begins_with_the_rule(capsys: pytest.CaptureFixture[str]) -> Non
     assert capsys.readouterr().out.startswith("STA-1 · ")
 
 
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("sta", "STA, the rules of state\n\n  STA-1   "),
+        ("one-state-for-all", "one-state-for-all, a mistake that was once made in a broken reference\n  A request has"),
+    ],
+)
+def test_explain_knows_families_and_mistakes(name: str, what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["explain", name]) == 0
+    assert capsys.readouterr().out.startswith(what)
+
+
 @pytest.mark.parametrize("arguments", [["show", "ORD-3-none"], ["explain", "ORD-999"]])
 def test_what_is_not_there_cannot_be_shown(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(arguments) == 2

@@ -218,6 +218,14 @@ def test_a_summary_says_what_was_not_asked() -> None:
     assert "  not asked        needs what is not declared: close, memory" in lines
 
 
+def test_who_was_asked_nothing_is_not_called_conformant() -> None:
+    lines = report.summary(Conclusion([Result(item(OF), "unsupported")], SPEC), "it 1.0", None, {"memory"})
+    assert lines[-1] == (
+        "nothing asked: it 1.0 declares nothing that these scenarios need "
+        "(0 scenarios, 0 plays; documents alone: not asked, in full: not asked)"
+    )
+
+
 def test_an_implementation_in_part_is_never_called_conformant() -> None:
     results = [Result(item(OTHER), "pass"), Result(item(scenario([{}], given=USES_BOTH)), "unsupported")]
     lines = report.summary(Conclusion(results, SPEC, frozenset({"processAPIError"})), "it 1.0")

@@ -82,7 +82,7 @@ def _one_scenario(parser: argparse.ArgumentParser) -> None:
 
 
 def _one_rule(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("rule")
+    parser.add_argument("name", help="a rule, a family of rules, or a known mistake")
 
 
 def _implementation(parser: argparse.ArgumentParser) -> None:

@@ -71,10 +71,17 @@ def show_command(options: Namespace) -> int:
 
 def explain_command(options: Namespace) -> int:
     rules = spec.load()
-    rule = options.rule.upper()
-    if rule not in rules:
-        raise UsageError(unknown(rule, set(rules)))
-    print("\n".join(explain.explain(rules[rule], scenario.load_all(), mutants())))
+    known = mutants() or Mutants({}, {})
+    name, mistake = options.name.upper(), options.name.lower()
+    if name in spec.FAMILIES:
+        lines = explain.family(name, rules)
+    elif mistake in known.rules:
+        lines = explain.mistake(mistake, known, rules)
+    elif name in rules:
+        lines = explain.explain(rules[name], scenario.load_all(), known)
+    else:
+        raise UsageError(unknown(options.name, {*rules, *spec.FAMILIES, *known.rules}, "rule, family or mistake"))
+    print("\n".join(lines))
     return Exit.CONFORMANT
 
 
@@ -178,7 +185,7 @@ def _names(item: Item) -> set[str]:
     return {own.id, item.id, own.family, *own.rules, spec.family(own.rule)}
 
 
-def unknown(name: str, known: set[str]) -> str:
+def unknown(name: str, known: set[str], kinds: str = "scenario, rule or family") -> str:
     """That a name means nothing, and which ones are near."""
     near = difflib.get_close_matches(name, sorted(known), 3, 0.5)
-    return f"there is no scenario, rule or family {name!r}" + (f"; did you mean {', '.join(near)}?" if near else "")
+    return f"there is no {kinds} {name!r}" + (f"; did you mean {', '.join(near)}?" if near else "")

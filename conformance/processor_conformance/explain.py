@@ -1,6 +1,6 @@
-"""`show` and `explain`: a scenario, or a rule, for somebody who has never seen the project.
+"""`show` and `explain`: a scenario, a rule, a family or a mistake, for somebody who has never seen the project.
 
-Flows in: a scenario or a rule, with what belongs to it. Flows out: lines of text.
+Flows in: one of them, with what belongs to it. Flows out: lines of text.
 """
 
 from __future__ import annotations
@@ -173,6 +173,24 @@ def explain(rule: Rule, scenarios: Sequence[Scenario], mutants: Mutants | None) 
         lines += [f"  {one.id}  ({', '.join(one.modes)})", f"    {one.title}"]
     lines += _mutants(rule, mutants or Mutants({}, {}))
     return [*lines, "", f"Try it: processor-conformance run {rule.id} --impl 'your adapter'"]
+
+
+def family(name: str, spec: dict[str, Rule]) -> list[str]:
+    """A family: its rules, one a line."""
+    rules = [rule for rule in spec.values() if rule.family == name]
+    width = max((len(rule.id) for rule in rules), default=0)
+    lines = [f"{name}, the rules of {FAMILIES[name]}", "", *(f"  {rule.id:<{width}}  {rule.title}" for rule in rules)]
+    return [*lines, "", f"Try them: processor-conformance run {name} --impl 'your adapter'"]
+
+
+def mistake(name: str, mutants: Mutants, spec: dict[str, Rule]) -> list[str]:
+    """A known mistake: what somebody got wrong, which rule it breaks, and what notices it."""
+    rule = mutants.rules[name]
+    lines = [f"{name}, a mistake that was once made in a broken reference", *_indented(mutants.mistakes.get(name, ""))]
+    lines += ["", *(_rule(spec[rule]) if rule in spec else [rule]), "", "Noticed by"]
+    own = sorted(item for item in mutants.killed_by[name] if item.startswith(f"{rule}-"))
+    more = len(mutants.killed_by[name]) - len(own)
+    return [*lines, *(f"  {item}" for item in own), *([f"  and {more} plays of other rules"] if more else [])]
 
 
 def scenarios_of(rule: str, scenarios: Sequence[Scenario]) -> list[str]:

@@ -291,6 +291,8 @@ def _in_a_word(conclusion: Conclusion, who: str) -> str:
     if lesser:
         musts = _all(sum(standings[rule] != "not asked" for rule in _musts(conclusion, documents=False)), "MUST rule")
         return f"{word}: {who} keeps {musts}; {lesser} that it SHOULD keep {'is' if lesser == 1 else 'are'} broken"
+    if not number:
+        return f"nothing asked: {who} declares nothing that these scenarios need"
     return f"{word}: {who} keeps {_all(number, 'rule')}"
 
 

@@ -158,6 +158,16 @@ def a_fallback_is_for_what_is_no_json(patch: Patch) -> None:
     answering(patch, answer)
 
 
+@mutant("RES-31")
+def nothing_is_no_fallback(patch: Patch) -> None:
+    """Who gives nothing to fall back on wants no fallback."""
+
+    def answer(run: Run, answer: Answer) -> Answer:
+        return Answer(error=answer.error) if answer.fallback and answer.value is None else answer
+
+    answering(patch, answer)
+
+
 @mutant("RES-32")
 def a_fallback_is_for_every_end(patch: Patch) -> None:
     """A fallback is what a caller gets who gets nothing else."""

@@ -17,6 +17,7 @@ from ..context import RequestContext
 from ..data import Chunk, canonical, fault_of
 from ..errors import InvalidAgent
 from ..processor import LLMRequestArgs, LLMResponseArgs, Processor
+from ..settings import described
 from .cache_backend import CacheBackend, InMemoryCache
 
 WHOLE = ("stop", "tool-calls")  # how an answer ends that is worth keeping: neither cut off nor blocked
@@ -51,8 +52,11 @@ class ResponseCache(Processor):
         on_error: Callable[[Exception], None] | None = None,
         id: str = "response-cache",
     ) -> None:
-        if backend is not None and not all(callable(getattr(backend, name, None)) for name in ("get", "set")):
-            raise InvalidAgent(f"the backend of {id!r} is {type(backend).__name__}; use an object with `get` and `set`")
+        if not (backend is None or is_backend(backend)):
+            raise InvalidAgent(f"the backend of {id!r} is {described(backend)}; use an object with `get` and `set`")
+        for name, function in (("scope", scope), ("on_error", on_error)):
+            if not (function is None or callable(function)):
+                raise InvalidAgent(f"the {name} of {id!r} is {described(function)}; use a function, or None")
         self.id = id
         self._backend: CacheBackend = InMemoryCache() if backend is None else backend
         self._scope = scope
@@ -70,8 +74,8 @@ class ResponseCache(Processor):
         key = args.state.pop("key", None)
         if key is None or args.from_cache or not is_whole(args.chunks):
             return
-        with contextlib.suppress(*UNREADABLE):
-            text = json.dumps(args.chunks, ensure_ascii=False, allow_nan=False)
+        text = kept_text(args.chunks)
+        if text is not None:
             self._asked(lambda: self._backend.set(key, text))
 
     def key_of(self, args: LLMRequestArgs) -> str | None:
@@ -96,6 +100,20 @@ class ResponseCache(Processor):
             return None
 
 
+def is_backend(given: Any) -> bool:
+    """Whether it can be asked: a class that was not called cannot."""
+    return not isinstance(given, type) and all(callable(getattr(given, name, None)) for name in ("get", "set"))
+
+
+def kept_text(chunks: list[Chunk]) -> str | None:
+    """The text to keep an answer as; None where another answer would come out of it (LLM-21)."""
+    try:
+        text = json.dumps(chunks, ensure_ascii=False, allow_nan=False)
+        return text if json.loads(text) == chunks else None  # names that are no texts, and tuples, change
+    except UNREADABLE:
+        return None
+
+
 def chunks_of(text: Any) -> list[Chunk] | None:
     """The answer that a text holds; None where it holds none."""
     try:
@@ -106,5 +124,7 @@ def chunks_of(text: Any) -> list[Chunk] | None:
 
 
 def is_whole(chunks: list[Chunk]) -> bool:
-    """Whether it is an answer with a good end, and its last chunk that end (LLM-25)."""
-    return bool(chunks) and chunks[-1]["type"] == "finish" and chunks[-1]["payload"].get("finishReason") in WHOLE
+    """Whether it is an answer without a failure, with a good end, and its last chunk that end (LLM-25)."""
+    if not chunks or any(chunk["type"] == "error" for chunk in chunks):
+        return False
+    return chunks[-1]["type"] == "finish" and chunks[-1]["payload"].get("finishReason") in WHOLE
