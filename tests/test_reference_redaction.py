@@ -21,7 +21,6 @@ from reference_kit import processor
 
 SECRET = "s3cr3t"
 DEEP = {"list": [{"text": f"a {SECRET} b"}], f"key {SECRET}": 1}
-FINISH = [{"type": "finish", "payload": {"finishReason": "stop"}}]
 GIVEN = ("process_llm_response.chunks",)  # the provider's own
 STREAMED = (*GIVEN, "process_output_stream.stream_parts")
 SENT = (*STREAMED, "client", "process_output_stream.part")  # it was looked at too late for these

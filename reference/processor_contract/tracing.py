@@ -19,15 +19,15 @@ from .data import Json, jsonable, new_id
 from .errors import TripWire
 
 Export = Callable[[dict[str, Any]], None]
-OUTCOMES = ("ok", "retry", "aborted", "error", "cancelled")
 
 
 class Tracer:
     """Makes the traces of an agent's requests: where their spans go, by which clock, under which ids.
 
     `export` gets `{trace, id, parent, kind, name, begun, ended, outcome, attributes}`, once for each span, from the
-    thread that ended it; `parent` is absent at the root, `begun` and `ended` are seconds since 1970. What it raises is
-    swallowed: a broken exporter breaks no run (CTX-9). `JsonLines` is one.
+    thread that ended it; `parent` is absent at the root, `begun` and `ended` are seconds since 1970, `outcome` is
+    `ok`, `retry`, `aborted`, `error` or `cancelled`. What it raises is swallowed: a broken exporter breaks no run
+    (CTX-9). `JsonLines` is one.
     """
 
     def __init__(self, export: Export, *, clock: Clock | None = None, ids: Callable[[], str] = new_id) -> None:

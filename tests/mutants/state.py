@@ -11,8 +11,6 @@ from processor_contract.run import Link, Run
 
 from . import Patch, mutant
 
-States = dict[Any, dict[str, Any]]
-
 
 def handed_out(patch: Patch, choose: Callable[[Run, str, Link, Any], Any]) -> None:
     """Every call gets the state that `choose(run, hook name, link, args)` says; None leaves it as it is."""
