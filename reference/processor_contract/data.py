@@ -18,6 +18,7 @@ Part = dict[str, Any]
 Prompt = list[dict[str, Any]]
 
 CONTROL_CHUNKS = frozenset({"start", "step-start", "step-finish", "finish", "error", "tripwire", "abort"})
+PASSED_OVER = ("start", "step-start", "step-finish", "tripwire", "abort")  # where they come from outside (STR-21)
 NEEDED = {  # the texts without which a chunk cannot be understood
     "text-delta": ("text",),
     "reasoning-delta": ("text",),
@@ -233,6 +234,12 @@ def fault_of(chunk: Any) -> str | None:
         return None if type(chunk["payload"]) is dict and type(chunk["type"]) is str else _fault_of(chunk)
     except (TypeError, LookupError):
         return _fault_of(chunk)
+
+
+def fault_from_outside(chunk: Any) -> str | None:
+    """The same for what a provider or a cache gives: what is passed over whatever it holds needs only its type."""
+    fault = fault_of(chunk)
+    return None if fault is not None and isinstance(chunk, dict) and chunk.get("type") in PASSED_OVER else fault
 
 
 def _fault_of(chunk: Any) -> str | None:

@@ -11,7 +11,7 @@ from contextlib import closing
 from itertools import chain
 from typing import Any
 
-from .data import CONTROL_CHUNKS, Chunk, add_usage, clone, fault_of
+from .data import PASSED_OVER, Chunk, add_usage, clone, fault_from_outside
 from .errors import (
     AttemptRejected,
     CallFailed,
@@ -166,7 +166,7 @@ def answer(run: Run, attempt: Attempt, request: ModelRequest) -> Chunks:
     with closing(provided(run, attempt, request)) as parts:
         for part in parts:
             run.check_cancelled()
-            fault = fault_of(part)
+            fault = fault_from_outside(part)
             if fault is not None:
                 raise CallFailed(ProviderFailed(f"the model gave a part that {fault}", "ERR-45"))
             try:
@@ -185,7 +185,7 @@ def taken(run: Run, attempt: Attempt, part: Chunk, recording: bool) -> Chunks:
     if recording and kind != "stream-start":
         attempt.chunks.append(short(part))  # LLM-10: as it came
     if kind in SILENT:
-        return SILENT[kind](run, attempt, part["payload"])
+        return SILENT[kind](run, attempt, part.get("payload", {}))
     if kind == "tool-call":
         part = complete_call(run, part)
     elif kind == "tool-result":
@@ -255,7 +255,7 @@ SILENT = {
     "error": failed_part,
     "stream-start": noted,
     # What is the runtime's to say cannot come from a provider, or out of a cache (STR-21).
-    **dict.fromkeys(("response-metadata", *CONTROL_CHUNKS - {"finish", "error"}), nothing),
+    **dict.fromkeys(("response-metadata", *PASSED_OVER), nothing),
 }
 
 

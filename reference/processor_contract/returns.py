@@ -10,7 +10,7 @@ from collections.abc import Callable
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Any
 
-from .data import CONTROL_CHUNKS, clone, fault_of
+from .data import CONTROL_CHUNKS, clone, fault_from_outside, fault_of
 from .errors import WrongReturn
 from .message_list import MessageList
 from .settings import STEP_OVERRIDES, described, instead_of
@@ -82,7 +82,7 @@ def prompt_or_response(run: Run, link: Link, slate: Slate, returned: Any) -> boo
             raise WrongReturn("returned a prompt that holds no message; leave at least one in it", "LLM-3")
     if response is not None:
         chunks = _dicts(response.get("chunks") if isinstance(response, dict) else None, "response chunks", "LLM-19")
-        fault = next(filter(None, map(fault_of, chunks)), None)
+        fault = next(filter(None, map(fault_from_outside, chunks)), None)
         if fault is not None:
             raise WrongReturn(f"returned a response with a chunk that {fault}", "LLM-19")
         if run.attempt.replay is None:

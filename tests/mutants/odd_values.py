@@ -1,6 +1,6 @@
 """Mutants of several families: what nobody should give, break or return, and is taken or blamed on nobody (CFG-16,
-CFG-17, CFG-37, CFG-38, DAT-25, LLM-3, LLM-11, LLM-19, MSG-16, MSG-29, MSG-30, MSG-53, MSG-54, RTY-17, STR-27, TOOL-14,
-TOOL-17).
+CFG-17, CFG-37, CFG-38, DAT-25, LLM-3, LLM-11, LLM-19, MSG-16, MSG-29, MSG-30, MSG-53, MSG-54, RTY-17, STR-21, STR-27,
+TOOL-14, TOOL-17).
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from copy import copy
 from typing import Any
 
-from processor_contract import checks, message, pipeline, prompt, request, returns, tools
+from processor_contract import checks, data, message, pipeline, prompt, request, returns, tools
 from processor_contract.agent import Agent
 from processor_contract.data import Part, fault_of, jsonable
 from processor_contract.errors import ContractError, InvalidMessage, InvalidSchema
@@ -298,6 +298,12 @@ def members_added_to_an_answer_stay(patch: Patch) -> None:
 
 
 # -- texts that are cut ------------------------------------------------------------------------------------------------
+
+
+@mutant("STR-21")
+def what_is_passed_over_needs_a_payload(patch: Patch) -> None:
+    """A chunk has a payload, also where nobody reads it."""
+    patch.set(data, "PASSED_OVER", ())
 
 
 @mutant("STR-27")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..context import RequestContext
-from ..data import Chunk, canonical, fault_of
+from ..data import Chunk, canonical, fault_from_outside
 from ..errors import InvalidAgent
 from ..processor import LLMRequestArgs, LLMResponseArgs, Processor
 from ..settings import described
@@ -120,7 +120,8 @@ def chunks_of(text: Any) -> list[Chunk] | None:
         chunks = json.loads(text) if isinstance(text, str) else None
     except UNREADABLE:
         return None
-    return chunks if isinstance(chunks, list) and not any(map(fault_of, chunks)) and is_whole(chunks) else None
+    sound = isinstance(chunks, list) and not any(map(fault_from_outside, chunks)) and is_whole(chunks)
+    return chunks if sound else None
 
 
 def is_whole(chunks: list[Chunk]) -> bool:
