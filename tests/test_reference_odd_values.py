@@ -46,6 +46,15 @@ def nested(levels: int) -> Any:
 # -- a conversation can be recalled whatever a hook did to its messages ------------------------------------------------
 
 
+class NoTruth:
+    """A value like a table of numbers: two of them are equal here and there."""
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("the truth value of many is not clear")
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 def with_part(part: Any) -> Callable[[Any], None]:
     return lambda message: message["content"]["parts"].append(part)
 
@@ -54,28 +63,46 @@ def with_member(name: str, value: Any) -> Callable[[Any], None]:
     return lambda message: message.__setitem__(name, value)
 
 
+def spoilt(edit: Callable[[Any], None]) -> tuple[Agent, Any]:
+    """An agent with memory, one of whose hooks spoils the question."""
+    hook = processor(process_output_result=lambda args: edit(args.message_list.get.input.db()[0]))
+    return remembering("hi", output_processors=[hook])
+
+
 @pytest.mark.parametrize(
-    ("edit", "rule"),
+    "edit",
     [
-        pytest.param(with_member("createdAt", 5), "MSG-30", id="a date that is none"),
-        pytest.param(with_member("threadId", 5), "MSG-29", id="a thread that is no text"),
-        pytest.param(with_member("mine", nested(250)), "MSG-30", id="nested too deep"),
-        pytest.param(with_member("mine", 10**5000), "MSG-30", id="a number too long to write"),
-        pytest.param(with_part({}), "MSG-29", id="a part without a type"),
-        pytest.param(with_part({"type": "tool-invocation"}), "MSG-29", id="an invocation of nothing"),
-        pytest.param(with_part({"type": "reasoning", "reasoning": 5}), "MSG-29", id="a text that is none"),
+        pytest.param(with_member("createdAt", 5), id="a date that is none"),
+        pytest.param(with_member("mine", nested(250)), id="nested too deep"),
+        pytest.param(with_member("mine", 10**5000), id="a number too long to write"),
     ],
 )
-def test_what_could_not_be_recalled_is_not_stored(edit: Callable[[Any], None], rule: str) -> None:
-    def spoil(args: Any) -> None:
-        edit(args.message_list.get.input.db()[0])
-
-    agent, store = remembering("hi", output_processors=[processor(process_output_result=spoil)])
+def test_what_could_not_be_recalled_is_not_stored(edit: Callable[[Any], None]) -> None:
+    agent, store = spoilt(edit)
     with pytest.raises(NotSaved) as caught:
         agent.generate("x", **THREAD)
 
-    assert (rule, "hi", []) == (caught.value.rule, caught.value.result.text, store.read("t", "r"))
+    assert (caught.value.rule, caught.value.result.text, store.read("t", "r")) == ("MSG-30", "hi", [])
     assert Agent(ScriptedModel(["well"]), memory=Memory(store)).generate("y", **THREAD).text == "well"
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        pytest.param(with_member("threadId", 5), id="a thread that is no text"),
+        pytest.param(with_part({}), id="a part without a type"),
+        pytest.param(with_part({"type": "tool-invocation"}), id="an invocation of nothing"),
+        pytest.param(with_part({"type": "reasoning", "reasoning": 5}), id="a text that is none"),
+        pytest.param(lambda message: message["content"].update(content=5), id="a flattened text that is none"),
+        pytest.param(with_member("role", NoTruth()), id="a role that cannot be compared"),
+    ],
+)
+def test_what_is_no_message_any_more_ends_the_run(edit: Callable[[Any], None]) -> None:
+    agent, store = spoilt(edit)
+    with pytest.raises(HookFailed, match=r"failed in processOutputResult: .* was edited into something") as caught:
+        agent.generate("x", **THREAD)
+
+    assert (caught.value.rule, store.read("t", "r")) == ("MSG-53", [])
 
 
 def test_a_result_too_deep_for_a_message_does_not_spoil_the_thread() -> None:

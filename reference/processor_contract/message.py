@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -34,7 +35,7 @@ def check_message(message: Any, place: int | None = None) -> None:
         raise InvalidMessage(
             f"{_place(place)} is a value of type {type(message).__name__}; use a dict with role and content", "MSG-29"
         )
-    fault = _fault(message)
+    fault = fault_of_message(message)
     if fault is not None:
         raise InvalidMessage(f"{name_of(message, place)} {fault}", "MSG-29")
     created = message.get("createdAt")
@@ -54,7 +55,7 @@ def copied(message: Any, place: int | None = None) -> Any:
     return clone(message)
 
 
-def _fault(message: dict[str, Any]) -> str | None:
+def fault_of_message(message: Mapping[str, Any]) -> str | None:
     """What keeps a dict from being a message, as the end of a sentence about it."""
     role, content = message.get("role"), message.get("content")
     if role not in ROLES:

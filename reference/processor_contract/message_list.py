@@ -18,6 +18,7 @@ from .message import (
     check_whole,
     copied,
     fault_of_invocation,
+    fault_of_message,
     name_of,
     system_message,
     unkeepable,
@@ -124,7 +125,7 @@ class MessageList(SystemMessages):
         for place, message in enumerate(self._messages, 1):
             try:
                 before, content = self._joined[message["id"]], message["content"]
-                if message["role"] not in CONVERSING or message["id"] in seen:
+                if fault_of_message(message) or message["role"] not in CONVERSING or message["id"] in seen:
                     raise KeyError(message["id"])
                 seen.add(message["id"])
                 if "content" in content:
@@ -132,7 +133,7 @@ class MessageList(SystemMessages):
                     if joined != before:
                         self._joined[message["id"]] = joined
                         content["content"] = joined  # PER-26: the flattened text follows the parts
-            except (LookupError, TypeError, AttributeError):
+            except Exception:  # whatever what is none does when it is looked at
                 raise InvalidMessage(
                     f"{name_of(message, place)} was edited into something that is none; keep its id, role, content and "
                     "parts, or take it out and add another",

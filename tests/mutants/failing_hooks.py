@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from processor_contract import agent, errors, loop, pipeline, results, stream
+from processor_contract import agent, errors, loop, message_list, pipeline, results, stream
 from processor_contract.data import Chunk, clone
 from processor_contract.errors import ContractError, HookFailed, RunFailed, TripWire
 from processor_contract.hooks import HOOKS
@@ -340,3 +340,9 @@ def later_filters_see_what_one_crashed_on(patch: Patch) -> None:
 def broken_messages_blame_nobody(patch: Patch) -> None:
     """A message is nobody's; who broke it is not known when it is found."""
     patch.around(pipeline.blamed, lambda original, run, error: RunFailed(original(run, error).__cause__ or error))
+
+
+@mutant("MSG-53")
+def a_message_is_known_by_its_head(patch: Patch) -> None:
+    """What has id, role and content is a message still; what is in it is looked at by whoever needs it."""
+    patch.set(message_list, "fault_of_message", lambda one: None)
