@@ -9,9 +9,6 @@ import pytest
 from processor_contract import MessageList
 from reference_kit import ids, listed, message, parts
 
-VIEW = "abcd"
-
-
 # -- views, removal, the response's state ------------------------------------------------------------------------------
 
 

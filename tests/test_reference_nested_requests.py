@@ -14,9 +14,6 @@ from processor_contract import (
 )
 from reference_kit import CALL, inputs, message, outputs, processor
 
-THREADS = 50
-
-
 # -- within one another ------------------------------------------------------------------------------------------------
 
 

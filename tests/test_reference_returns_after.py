@@ -19,15 +19,6 @@ from processor_contract import (
 from reference_kit import CALL, hooked, ids, inputs, kinds, message, outputs, processor, texts
 from returns_kit import SAID, returning
 
-MESSAGE_HOOKS = [
-    "process_input",
-    "process_input_step",
-    "process_output_step",
-    "process_tool_result",
-    "process_output_result",
-]
-
-
 # -- processOutputStream -----------------------------------------------------------------------------------------------
 
 

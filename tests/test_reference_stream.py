@@ -19,9 +19,6 @@ from processor_contract import (
 from reference_kit import CALL, hooked, inputs, kinds, remembering, stored
 from stream_kit import Counting, read_until
 
-WHOLE = ["start", "step-start", "text-start", "text-delta", "text-end", "step-finish", "finish"]
-
-
 # -- laziness ----------------------------------------------------------------------------------------------------------
 
 

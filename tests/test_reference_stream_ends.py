@@ -18,11 +18,8 @@ from processor_contract import (
     ScriptedModel,
     Tool,
 )
-from reference_kit import CALL, hooked, inputs, kinds, outputs, processor, remembering, stored
+from reference_kit import CALL, at_once, hooked, inputs, kinds, outputs, processor, remembering, stored
 from stream_kit import Counting, close_at, read_until
-
-WHOLE = ["start", "step-start", "text-start", "text-delta", "text-end", "step-finish", "finish"]
-
 
 # -- signals -----------------------------------------------------------------------------------------------------------
 
@@ -256,16 +253,8 @@ def test_a_message_broken_in_the_input_phase_names_the_hook() -> None:
 
 def test_two_readers_share_the_chunks() -> None:
     stream = Agent(Counting(200)).stream("x")
-    got: list[list[str]] = [[], []]
-
-    def read(mine: list[str]) -> None:
-        mine.extend(kinds(stream))
-
-    readers = [threading.Thread(target=read, args=(mine,)) for mine in got]
-    for one in readers:
-        one.start()
-    for one in readers:
-        one.join()
+    got: list[list[str]] = []
+    at_once(*[lambda: got.append(kinds(stream))] * 2)
 
     assert sorted(["start", "step-start", *["text-delta"] * 200, "step-finish", "finish"]) == sorted(got[0] + got[1])
 

@@ -13,9 +13,6 @@ from processor_contract import Agent, ScriptedModel, Tool
 from reference_kit import CALL, kinds, processor
 from tool_kit import calls, ran, results
 
-FINISH: dict[str, Any] = {"type": "finish", "payload": {"finishReason": "tool-calls"}}
-OWN = {"providerExecuted": True}
-
 
 def test_calls_of_a_step_overlap() -> None:
     together = threading.Barrier(3, timeout=10)

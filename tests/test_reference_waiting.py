@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from processor_contract import AbortSignal, Agent, Cancelled, HookFailed, ModelRequest, ScriptedModel, Tool
-from reference_kit import CALL, hooked, inputs, kinds, outputs, processor, remembering, stored
+from reference_kit import CALL, at_once, hooked, inputs, kinds, outputs, processor, remembering, stored
 
 
 def unheeding(release: threading.Event) -> Any:
@@ -191,16 +191,8 @@ def test_ctrl_c_while_waiting_cancels_the_run(release: threading.Event, monkeypa
 
 def test_two_readers_share_the_chunks() -> None:
     stream = inputs(["x"] * 100).stream("x", abort_signal=AbortSignal())
-    got: list[list[str]] = [[], []]
-
-    def read(mine: list[str]) -> None:
-        mine.extend(kinds(stream))
-
-    readers = [threading.Thread(target=read, args=(mine,)) for mine in got]
-    for one in readers:
-        one.start()
-    for one in readers:
-        one.join()
+    got: list[list[str]] = []
+    at_once(*[lambda: got.append(kinds(stream))] * 2)
 
     assert (got[0] + got[1]).count("text-delta") == 100
 

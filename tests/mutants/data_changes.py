@@ -19,9 +19,6 @@ from . import Patch, mutant
 from .data_chunks import data, senders
 from .stream_chunks import STREAM
 
-TOOL = ""  # who sends, where it is no hook
-
-
 # -- what they may do with it ------------------------------------------------------------------------------------------
 
 

@@ -13,9 +13,6 @@ from processor_contract.run import Link, Run
 from . import Patch, mutant
 from .stream_chunks import STREAM, passing, sending
 
-NAMED = ("text-", "reasoning-", "tool-", "source", "file", "finish", "error", "response-metadata", "stream-start")
-PIECES = ("tool-call-input-", "tool-call-delta")
-
 
 def constant(patch: Patch, name: str, value: Callable[[Run, Link], Any]) -> None:
     """What every call of a place in the processOutputStream chain gets under this name is `value(run, link)`."""
